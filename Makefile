@@ -264,7 +264,7 @@ check-threads: deps-check ## the threaded parts' tests, for SAN=thread
 UNSEEN := browser/ google/test_gcloud e2e/test_broken_links e2e/test_cli_completion \
   e2e/test_cli_tmux e2e/test_client e2e/test_demo e2e/test_digits \
   e2e/test_documents e2e/test_early_stop e2e/test_examples e2e/test_hydra \
-  e2e/test_install e2e/test_cli_watch e2e/test_repair_table e2e/test_silence \
+  e2e/test_install e2e/test_cli_watch e2e/test_repair_table e2e/test_silence fault/test_week \
   e2e/test_notebook e2e/test_optuna e2e/test_previous_release \
   e2e/test_recipes e2e/test_sklearn e2e/test_torch e2e/test_tutorial \
   e2e/test_xgboost unit/docs unit/hypertune/lib/test_libhypertune \

@@ -36,6 +36,16 @@ int report_hyperparameter_tuning_metric(const char *tag, double value,
 int hypertune_report(const struct hypertune_metric metrics[], size_t n,
                      int64_t step, const char *checkpoint_path);
 
+/* Says that the checkpoint at `path` is whole, so that the trial may continue
+ * from it on any machine: a file or folder below AIP_CHECKPOINT_DIR, NULL for
+ * all of that folder. It is sent while the training continues, so replace it
+ * by a rename, and change nothing in it. A negative step means none. Needs no
+ * server.
+ * EINVAL  it is not below AIP_CHECKPOINT_DIR, or the path is too long
+ * ENOENT  there is no such file or folder
+ * others  the trial's folder cannot be written */
+int hypertune_checkpoint(const char *path, int64_t step);
+
 /* Waits until the server has confirmed every report of this process.
  * ETIMEDOUT  some are not confirmed after timeout_ms; nothing is lost, they
  *            stay in the report file

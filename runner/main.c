@@ -13,9 +13,11 @@
 #include <curl/curl.h>
 
 #include "proto/base/arena.h"
+#include "proto/base/machine_id.h"
 #include "proto/base/token.h"
 #include "proto/base/utf8.h"
 #include "proto/doc/json.h"
+#include "proto/job/run_on.h"
 #include "runner/attempt/engine.h"
 #include "runner/base/disk.h"
 #include "runner/base/gpus.h"
@@ -208,6 +210,30 @@ static enum ht_status read_folder(struct arena *arena, const char *flag,
     return HT_OK;
 }
 
+static enum ht_status read_labels(struct arena *arena, const char *text,
+                                  struct site *site, struct ht_error *err)
+{
+    struct ht_error why;
+    if (run_on_labels(arena, text, &site->labels, &why) != HT_OK)
+        return ht_fail(err, HT_INVALID, "--label: %s", why.text);
+    return HT_OK;
+}
+
+/* Who named GPUs meant these and no instances of them. */
+static void find_machine(struct arena *arena,
+                         const struct runner_options *options,
+                         const struct gpus_source *source, struct site *site)
+{
+    char id[TOKEN_TEXT_BYTES];
+    machine_id(id, options->machine);
+    site->machine = arena_strdup(arena, id);
+    if (site->gpus.n > 0)
+        site->models = gpu_models_ask(arena);
+    if (source->visible == NULL &&
+        (source->option == NULL || strcmp(source->option, "all") == 0))
+        site->gpus = gpu_models_expand(arena, &site->models, &site->gpus);
+}
+
 /* The settings from flags and machine. */
 static enum ht_status read_site(struct arena *arena,
                                 const struct runner_options *options,
@@ -225,6 +251,10 @@ static enum ht_status read_site(struct arena *arena,
     site->docker_host = options->docker_host;
     site->start_limit_ms = options->start_limit * 1000;
     enum ht_status status = gpus_find(arena, &source, &site->gpus, err);
+    if (status == HT_OK && options->label != NULL)
+        status = read_labels(arena, options->label, site, err);
+    if (status == HT_OK)
+        find_machine(arena, options, &source, site);
     if (status == HT_OK && options->allow != NULL)
         status = rules_read(arena, options->allow, &site->allowed, err);
     if (status == HT_OK && options->volume_root != NULL)

@@ -34,6 +34,10 @@ static const struct flag table[] = {
         "gpus", "N|all|0,1,...", FLAG_TEXT, MEMBER(gpus),
         "GPUs to give to replicas (default those of CUDA_VISIBLE_DEVICES, else "
         "all)"),
+    FLAG("label", "K=V,...", FLAG_TEXT, MEMBER(label),
+         "labels that a study's runOn may ask for"),
+    FLAG("machine", "NAME", FLAG_TEXT, MEMBER(machine),
+         "tells machines with the same /etc/machine-id apart, as cloned ones"),
     FLAG("state", "DIR", FLAG_TEXT, MEMBER(state),
          "folder of the attempts (default runs beside the token file)"),
     FLAG("share", NULL, FLAG_SWITCH, MEMBER(share),

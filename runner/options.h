@@ -21,6 +21,8 @@ struct runner_options {
     int64_t slots;           /* attempts at once; 0: as many as there are GPUs,
                                 else the cores, at most 4 */
     const char *gpus;        /* see gpus.h; NULL: those that are visible */
+    const char *label;       /* "k=v,..."; NULL: none */
+    const char *machine;     /* name of the machine; NULL: its own id */
     const char *state;       /* folder; NULL: "runs" beside the token file */
     bool exit_when_alone;    /* end without server and attempts */
     const char *volume_root; /* folders, separated by commas; NULL: none */

@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdint.h>
+#include <string.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
@@ -18,6 +19,8 @@
 #include "runner/talk/server_address.h"
 #include "runner/talk/talk.h"
 #include "runner/talk/uplink.h"
+#include "runner/transfer/transfers.h"
+#include "runner/transfer/trees.h"
 
 enum {
     SHORT_PATIENCE_MS =
@@ -33,10 +36,15 @@ struct supervisor {
     const struct supervisor_settings *settings;
     struct sender sender;
     int signals, wake;
+    int moved; /* eventfd: a transfer has a result */
     struct uplink *uplink;
     struct server_address *address;
     struct request_thread *talk_thread, *lease_thread;
     struct discard *discard;
+    struct server_found found; /* of the thread of the trees */
+    struct trees_settings trees_settings;
+    struct trees *trees;
+    struct transfers *transfers;
     struct attempts attempts;
     struct talk talk;
     int64_t ticked_at; /* monotonic */
@@ -60,8 +68,43 @@ static enum ht_status open_events(struct supervisor *supervisor,
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     supervisor->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
     supervisor->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    if (supervisor->signals < 0 || supervisor->wake < 0)
+    supervisor->moved = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (supervisor->signals < 0 || supervisor->wake < 0 ||
+        supervisor->moved < 0)
         return ht_fail_errno(err, errno, "no descriptor for events");
+    return HT_OK;
+}
+
+/* For transfers, on their thread. */
+static enum ht_status find_server(void *context, struct transfer_server *server,
+                                  struct ht_error *err)
+{
+    struct supervisor *supervisor = context;
+    struct server_found *found = &supervisor->found;
+    const enum ht_status status =
+        server_address_get(supervisor->address, found, err);
+    if (status == HT_OK)
+        *server = (struct transfer_server){
+            .url = found->url, .token = found->token, .trust = found->trust};
+    return status;
+}
+
+/* The same on the threads of the checkpoints. */
+static enum ht_status find_store(void *context, struct transfers_server *server,
+                                 struct ht_error *err)
+{
+    const struct supervisor *supervisor = context;
+    struct server_found found;
+    const enum ht_status status =
+        server_address_get(supervisor->address, &found, err);
+    if (status != HT_OK)
+        return status;
+    memcpy(server->url, found.url, sizeof found.url);
+    memcpy(server->token, found.token, sizeof found.token);
+    memcpy(server->pins, found.pins, sizeof found.pins);
+    server->trust = found.trust;
+    if (server->trust.pin != NULL)
+        server->trust.pin = server->pins;
     return HT_OK;
 }
 
@@ -96,7 +139,20 @@ static enum ht_status open_all(struct supervisor *supervisor,
     if (status != HT_OK)
         return status;
     attempts_init(&supervisor->attempts, settings->site, settings->engine);
-    return HT_OK;
+    supervisor->trees_settings =
+        (struct trees_settings){.state = settings->site->state,
+                                .find = find_server,
+                                .context = supervisor};
+    status = trees_start(&supervisor->trees_settings, &supervisor->trees, err);
+    supervisor->attempts.trees = supervisor->trees;
+    const struct transfers_settings transfers = {.site = settings->site,
+                                                 .find = find_store,
+                                                 .context = supervisor,
+                                                 .wake = supervisor->moved};
+    if (status == HT_OK)
+        status = transfers_start(&transfers, &supervisor->transfers, err);
+    supervisor->attempts.transfers = supervisor->transfers;
+    return status;
 }
 
 static void close_all(struct supervisor *supervisor)
@@ -105,17 +161,21 @@ static void close_all(struct supervisor *supervisor)
         server_address_stop(supervisor->address);
     request_thread_stop(supervisor->talk_thread);
     request_thread_stop(supervisor->lease_thread);
-    server_address_free(supervisor->address);
-    uplink_free(supervisor->uplink);
     talk_fini(&supervisor->talk);
     discard_stop(supervisor->discard);
     attempts_fini(&supervisor->attempts);
+    trees_stop(supervisor->trees);
+    transfers_stop(supervisor->transfers);
+    server_address_free(supervisor->address);
+    uplink_free(supervisor->uplink);
     if (supervisor->opened && supervisor->settings->engine->close != NULL)
         supervisor->settings->engine->close();
     if (supervisor->signals >= 0)
         close(supervisor->signals);
     if (supervisor->wake >= 0)
         close(supervisor->wake);
+    if (supervisor->moved >= 0)
+        close(supervisor->moved);
 }
 
 static void read_signals(struct supervisor *supervisor)
@@ -233,8 +293,9 @@ static void loop(struct supervisor *supervisor)
             {.fd = supervisor->signals, .events = POLLIN},
             {.fd = supervisor->wake, .events = POLLIN},
             {.fd = supervisor->attempts.watch, .events = POLLIN},
+            {.fd = supervisor->moved, .events = POLLIN},
         };
-        if (poll(fds, 3, wait_ms(supervisor)) < 0 && errno != EINTR)
+        if (poll(fds, 4, wait_ms(supervisor)) < 0 && errno != EINTR)
             return;
         if (fds[0].revents != 0)
             read_signals(supervisor);
@@ -243,6 +304,10 @@ static void loop(struct supervisor *supervisor)
             eventfd_read(supervisor->wake, &count);
         if (fds[2].revents != 0)
             attempts_read_watch(&supervisor->attempts);
+        if (fds[3].revents != 0) {
+            eventfd_read(supervisor->moved, &count);
+            supervisor->attempts.dirty = true;
+        }
         const int64_t now = clock_monotonic_ms();
         tick(supervisor, now);
         talk_tick(&supervisor->talk);
@@ -262,6 +327,7 @@ enum ht_status supervisor_run(const struct supervisor_settings *settings,
         .sender = settings->sender,
         .signals = -1,
         .wake = -1,
+        .moved = -1,
         .attempts = {.watch = -1},
     };
     enum ht_status status = open_all(&supervisor, err);

@@ -1,8 +1,9 @@
 /* supervisor.h - the runner's main loop: takes attempts, watches them and
  * reports to the server.
  *
- * All state belongs to the calling thread; two threads send requests. When the
- * loop ends, attempts continue: the next runner adopts them. */
+ * All state belongs to the calling thread; two threads send requests, and
+ * others transfer trees. When the loop ends, attempts continue: the next runner
+ * adopts them. */
 #ifndef HT_RUNNER_SUPERVISOR_H
 #define HT_RUNNER_SUPERVISOR_H
 

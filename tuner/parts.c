@@ -10,6 +10,7 @@
 #include "tuner/runners/machine_types.h"
 #include "tuner/search/search_worker.h"
 #include "tuner/search/stop_worker.h"
+#include "tuner/store/store.h"
 #include "tuner/study/early_stop.h"
 #include "tuner/study/living_attempts.h"
 #include "tuner/study/measured.h"
@@ -130,4 +131,8 @@ const struct core_part server_parts[CORE_PARTS] = {
                    .stop = disk_guard_stop,
                    .tick = disk_guard_tick,
                    .deadline = disk_guard_deadline},
+    [CORE_STORE] = {.start = store_part_start,
+                    .stop = store_part_stop,
+                    .tick = store_tick,
+                    .deadline = store_deadline},
 };

@@ -14,6 +14,7 @@
 #include "tuner/base/backup_board.h"
 #include "tuner/base/disk_reserve.h"
 #include "tuner/base/session_board.h"
+#include "tuner/base/store_board.h"
 #include "tuner/base/tls_board.h"
 #include "tuner/base/token_board.h"
 #include "tuner/core/core.h"
@@ -29,6 +30,7 @@
 #include "tuner/runners/last_seen.h"
 #include "tuner/secrets.h"
 #include "tuner/stop_limit.h"
+#include "tuner/store/store.h"
 #include "tuner/tracker/trackers.h"
 #include "tuner/webhook/webhooks.h"
 #include "tuner/wire/nng_socket.h"
@@ -57,6 +59,8 @@ struct server {
     struct sse *sse;
     struct webhooks *webhooks;
     struct trackers *trackers;
+    struct store_board *store_board;
+    struct store *store;
     struct backup_board *backup_board;
     struct backups *backups;
     struct last_seen *last_seen;
@@ -169,6 +173,8 @@ static void stop_streams(struct server *server)
     sse_free(server->sse);
     webhooks_free(server->webhooks);
     trackers_free(server->trackers);
+    store_free(server->store);
+    store_board_free(server->store_board);
     backup_board_free(server->backup_board);
     last_seen_free(server->last_seen);
     token_board_free(server->tokens);
@@ -186,6 +192,8 @@ static enum ht_status start_streams(struct server *server, struct ht_error *err)
     server->sse = sse_new();
     server->webhooks = webhooks_new();
     server->backup_board = backup_board_new();
+    server->store_board = store_board_new();
+    server->store = store_new(server->store_board, server->fail);
     server->last_seen = last_seen_new();
     server->tokens = token_board_new();
     server->left_sessions = session_board_new();
@@ -246,6 +254,7 @@ static enum ht_status start_core(struct server *server, struct ht_error *err)
         .tokens = server->tokens,
         .sessions = server->left_sessions,
         .backups = server->backup_board,
+        .store = server->store,
         .fail = server->fail,
     };
     const enum ht_status status = core_start(&options, &server->core, err);
@@ -328,6 +337,7 @@ static enum ht_status start_readers(struct server *server, struct ht_error *err)
         .webhooks = webhooks_board(server->webhooks),
         .trackers = trackers_board(server->trackers),
         .backups = server->backup_board,
+        .store = server->store_board,
         .tls = front_board(server->front),
         .secrets = &server->secrets.state,
         .started_ms = clock_monotonic_ms(),
@@ -350,6 +360,17 @@ static void stop_readers(struct server *server)
 {
     reader_stop(server->models);
     reader_stop(server->readers);
+}
+
+static enum ht_status start_store(struct server *server, struct ht_error *err)
+{
+    return store_start(server->store, server->dir.path, core_path(server->core),
+                       err);
+}
+
+static void stop_store(struct server *server)
+{
+    store_stop(server->store);
 }
 
 static enum ht_status start_webhooks(struct server *server,
@@ -382,6 +403,7 @@ static enum ht_status start_backups(struct server *server, struct ht_error *err)
         .folder = server->options->backups,
         .every_ms = server->options->backup_every_ms,
         .board = server->backup_board,
+        .store = server->store_board,
         .fail = server->fail,
     };
     return backups_start(&options, &server->backups, err);
@@ -402,6 +424,7 @@ static enum ht_status start_http(struct server *server, struct ht_error *err)
         .core = server->core,
         .readers = server->readers,
         .models = server->models,
+        .store = server->store,
         .sse = server->sse,
         .page_most = (size_t)server->options->max_page,
         .relay_is_tls = front_has_https(server->options),
@@ -491,6 +514,7 @@ static const struct step {
     {"control address", start_control, stop_control},
     {"access", start_access, stop_access},
     {"readers", start_readers, stop_readers},
+    {"store", start_store, stop_store},
     {"webhooks", start_webhooks, stop_webhooks},
     {"trackers", start_trackers, stop_trackers},
     {"backups", start_backups, stop_backups},

@@ -199,7 +199,7 @@ def train(group, options):
     if group.rank == 0 and done == options.epochs:
         # The attempt before has trained it all, and failed after that: the
         # result of a trial is what its newest attempt reports.
-        report(weights, held_back, done)
+        report(weights, held_back, done, checkpoint.path)
     for epoch in range(done + 1, options.epochs + 1):
         source = random.Random(epoch * group.size + group.rank)
         for _ in range(20):
@@ -211,15 +211,16 @@ def train(group, options):
         if group.rank == 0:
             # First: the answer to a report may be that the trial pauses.
             checkpoint.save(weights + speed + [epoch])
-            report(weights, held_back, epoch)
+            report(weights, held_back, epoch, checkpoint.path)
 
 
-def report(weights, held_back, epoch):
+def report(weights, held_back, epoch, path):
+    """With the checkpoint, from which the trial may continue anywhere."""
     accuracy = accuracy_of(weights, held_back)
     print("epoch %d: accuracy %.4f" % (epoch, accuracy))
     hypertune.HyperTune().report_hyperparameter_tuning_metric(
         hyperparameter_metric_tag="accuracy", metric_value=accuracy,
-        global_step=epoch)
+        global_step=epoch, checkpoint_path=path)
 
 
 def main():

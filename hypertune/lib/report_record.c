@@ -213,3 +213,23 @@ int report_record_format(const struct report_record *record,
     put_text(&line, "}\n");
     return line.full ? -EINVAL : (int)line.len;
 }
+
+int report_record_format_checkpoint(int64_t time_ms, int64_t step,
+                                    const char *path,
+                                    char out[RECORD_LINE_BYTES])
+{
+    struct line line = {.data = out, .cap = RECORD_LINE_BYTES};
+    put_text(&line, "{\"t\":");
+    put_number(&line, time_ms);
+    if (step >= 0) {
+        put_text(&line, ",\"s\":");
+        put_number(&line, step);
+    }
+    put_text(&line, ",\"c\":");
+    put_string(&line, path);
+    put_text(&line, "}\n");
+    return line.full || strnlen(path, RECORD_CHECKPOINT_BYTES) ==
+                            RECORD_CHECKPOINT_BYTES
+               ? -EINVAL
+               : (int)line.len;
+}

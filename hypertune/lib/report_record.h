@@ -38,6 +38,12 @@ struct report_record {
 int report_record_format(const struct report_record *record,
                          char line[RECORD_LINE_BYTES]);
 
+/* The same of a line of checkpoints.jsonl (proto/README.md section 5); a
+ * negative step is left out. -EINVAL: the path is too long. */
+int report_record_format_checkpoint(int64_t time_ms, int64_t step,
+                                    const char *path,
+                                    char line[RECORD_LINE_BYTES]);
+
 /* 1 to 127 bytes of UTF-8 without control characters; NULL is not. */
 bool report_record_name_is_valid(const char *name);
 

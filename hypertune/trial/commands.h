@@ -26,6 +26,8 @@ const struct trial_command *trial_command_find(const char *name);
 /* report NAME=VALUE... [--step N] [--checkpoint PATH] [--strict]
  * [--timeout T], or report --from-stdin --pattern P. */
 int trial_command_report(int argc, char **argv);
+/* checkpoint [PATH] [--step N]. */
+int trial_command_checkpoint(int argc, char **argv);
 /* should-stop: 0 stop now, 1 continue, 6 not in a trial. */
 int trial_command_should_stop(int argc, char **argv);
 /* params [NAME] [-o args|env|json|table]. */
@@ -33,6 +35,7 @@ int trial_command_params(int argc, char **argv);
 
 /* What `help COMMAND` and COMMAND --help print. */
 extern const char trial_help_report[];
+extern const char trial_help_checkpoint[];
 extern const char trial_help_should_stop[];
 extern const char trial_help_params[];
 

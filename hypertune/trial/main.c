@@ -12,6 +12,7 @@ static const char help[] =
     "hypertune - report metrics from inside a trial\n"
     "\n"
     "  hypertune report accuracy=0.93 --step 4   report metrics\n"
+    "  hypertune checkpoint                      a checkpoint is whole\n"
     "  hypertune should-stop && exit             end early when asked to\n"
     "  hypertune params [NAME]                   this trial's parameters\n"
     "  hypertune help COMMAND | version\n";

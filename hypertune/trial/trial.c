@@ -66,6 +66,7 @@ const struct trial_command *trial_command_find(const char *name)
 {
     static const struct trial_command commands[] = {
         {"report", trial_command_report, trial_help_report},
+        {"checkpoint", trial_command_checkpoint, trial_help_checkpoint},
         {"should-stop", trial_command_should_stop, trial_help_should_stop},
         {"params", trial_command_params, trial_help_params}};
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)

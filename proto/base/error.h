@@ -19,6 +19,7 @@
     X(HT_EXISTS, 409, "ALREADY_EXISTS", 6)                                     \
     X(HT_CONFLICT, 409, "ABORTED", 10)                                         \
     X(HT_TOO_LARGE, 413, "INVALID_ARGUMENT", 3)                                \
+    X(HT_RANGE, 416, "OUT_OF_RANGE", 11)                                       \
     X(HT_MISDIRECTED, 421, "INVALID_ARGUMENT", 3)                              \
     X(HT_HEADER_TOO_LARGE, 431, "INVALID_ARGUMENT", 3)                         \
     X(HT_LIMIT, 429, "RESOURCE_EXHAUSTED", 8)                                  \

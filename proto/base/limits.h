@@ -20,7 +20,8 @@ enum {
     HT_MAX_WEBHOOKS = 32,         /* of one server, so of one study, too */
     HT_MAX_PARALLEL = 1000,       /* trials of one study at once */
     HT_MAX_RETRIES = 100,         /* starts after the first of one trial */
-    HT_MAX_LOST = 10,             /* starts repeated because a machine died */
+    HT_MAX_LOST = 10,             /* lost attempts in a row, starts repeated */
+    HT_MAX_LOST_WORK = 3,         /* ... that had begun: so many end a trial */
     HT_MAX_REPORTS = 100000,      /* records of one replica before thinning */
     HT_MAX_ARGS = 4096,           /* arguments of one command */
     HT_MAX_ENV = 1024,            /* variables of one command */

@@ -405,10 +405,10 @@ static const char *const losses[] = {
     "until.minTime", "until.minEnd", "until.letFinish", "cancelAfter.waiting",
     /* the trials */
     "trialTimeout", "silence", "onSilence", "retries", "grace", "args",
-    "workdir", "passEnv", "metrics.stdout", "metrics.file", "metricDoctor",
-    "notify", "trackers", "resources.cpus", "resources.memory", "volumes",
-    "outputDir", "container", "secrets", "reporter", "rewriteGs", "keep",
-    "replicas.*.resources"};
+    "workdir", "code", "passEnv", "metrics.stdout", "metrics.file",
+    "metricDoctor", "notify", "trackers", "resources.cpus", "resources.memory",
+    "volumes", "outputDir", "container", "secrets", "reporter", "rewriteGs",
+    "keep", "replicas.*.resources"};
 
 /* Where that says too much, a function. */
 static const struct {

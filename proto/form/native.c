@@ -10,6 +10,7 @@
 #include "proto/job/container_words.h"
 #include "proto/job/draft.h"
 #include "proto/job/notify.h"
+#include "proto/job/run_on.h"
 #include "proto/job/trackers.h"
 
 #define DRAFT(member) offsetof(struct native_draft, member)
@@ -115,6 +116,10 @@ static const struct field resource_rows[] = {
     {"cpus", field_real, JOB(cpus), .max = 1000000},
     {"memory", field_bytes, JOB(memory_bytes), .max = INT64_MAX},
     {"gpus", field_whole, DRAFT(pools[0].pool.gpus), .max = 1024},
+    {"gpu", job_gpu_part, DRAFT(pools[0].pool.gpu_part),
+     .place = DRAFT(pools[0].part)},
+    {"gpuMemory", field_bytes, DRAFT(pools[0].pool.gpu_memory), .min = 1,
+     .max = INT64_MAX},
     {0}};
 static const struct field metric_rows[] = {
     {"stdout", read_text_or_texts, JOB(stdout_patterns), .max = HT_MAX_METRICS,
@@ -153,6 +158,7 @@ static const struct field root_rows[] = {
      .fault = container_image_fault},
     {"container", field_map, JOB(container), .rows = job_container_rows},
     {"workdir", read_workdir, .offset = DRAFT(draft)},
+    {"code", field_choose, JOB(code.way), .choices = job_code_ways},
     {"outputDir", read_output, JOB(output_dir), .place = DRAFT(draft.output)},
     {"jobDir", native_path, .offset = JOB(job_dir)},
     {"env", field_variables, DRAFT(pools[0].pool.env), .max = HT_MAX_ENV,
@@ -170,6 +176,9 @@ static const struct field root_rows[] = {
     {"machine", field_word, DRAFT(pools[0].pool.machine),
      .fault = container_machine_fault},
     {"resources", field_map, .rows = resource_rows},
+    {"runOn", field_map, JOB(run_on), .rows = job_run_on_rows},
+    {"priority", field_whole, JOB(priority), .min = -RUN_ON_PRIORITY,
+     .max = RUN_ON_PRIORITY},
     {"volumes", job_volumes, DRAFT(draft), .max = HT_MAX_ENV},
     {"rewriteGs", field_flag, .offset = JOB(rewrite_gcs)},
     {"keep", field_map, JOB(keep_best), .rows = job_keep_rows},
@@ -193,6 +202,7 @@ void native_fields(struct text *out)
     list_fields("cancelAfter.", job_cancel_rows, out);
     list_fields("earlyStopping.", job_early_stop_rows, out);
     list_fields("resources.", resource_rows, out);
+    list_fields("runOn.", job_run_on_rows, out);
     list_fields("workdir.", own_workdir_rows, out);
     list_fields("metrics.", metric_rows, out);
     list_fields("container.", job_container_rows, out);

@@ -11,8 +11,8 @@
 
 struct native_pool {
     struct pool pool;
-    int64_t count;             /* of replicas, 0: not asked for */
-    struct place command, env; /* where they were given */
+    int64_t count;                   /* of replicas, 0: not asked for */
+    struct place command, env, part; /* where they were given */
 };
 
 struct native_draft {

@@ -7,6 +7,7 @@
 #include "proto/job/command.h"
 #include "proto/job/container_words.h"
 #include "proto/job/draft.h"
+#include "proto/job/run_on.h"
 
 #define POOL(member) offsetof(struct native_pool, member)
 
@@ -52,6 +53,9 @@ const struct field native_resource_rows[] = {
     {"cpus", field_real, POOL(pool.cpus), .max = 1000000},
     {"memory", field_bytes, POOL(pool.memory_bytes), .max = INT64_MAX},
     {"gpus", field_whole, POOL(pool.gpus), .max = 1024},
+    {"gpu", job_gpu_part, POOL(pool.gpu_part), .place = POOL(part)},
+    {"gpuMemory", field_bytes, POOL(pool.gpu_memory), .min = 1,
+     .max = INT64_MAX},
     {0}};
 
 const struct field native_replica_rows[] = {
@@ -107,6 +111,7 @@ void native_finish_pools(const struct field_reader *reader,
         if (pool->count == 0)
             continue;
         inherit(pool, &native->pools[0]);
+        job_gpu_finish(reader, pool->part, &pool->pool);
         pool->pool.type = job_pool_types[i];
         pool->pool.count = (int)pool->count;
         job->pools[job->n_pools++] = pool->pool;

@@ -11,6 +11,7 @@
 #include "proto/job/command.h"
 #include "proto/job/draft.h"
 #include "proto/job/notify.h"
+#include "proto/job/run_on.h"
 #include "proto/job/trackers.h"
 
 /* ---- small parts ---- */
@@ -213,14 +214,18 @@ static void add_command(cJSON *object, const struct pool *pool)
     push_all(command, &pool->args);
 }
 
+/* Of a pool, NULL: there is none. */
 static void add_resources(cJSON *object, double cpus, int64_t memory_bytes,
-                          int64_t gpus)
+                          const struct pool *pool)
 {
     cJSON *resources = cJSON_CreateObject();
     if (cpus > 0)
         json_add_double(resources, "cpus", cpus);
     json_add_count(resources, "memory", memory_bytes);
-    json_add_count(resources, "gpus", gpus);
+    json_add_count(resources, "gpus", pool != NULL ? pool->gpus : 0);
+    if (pool != NULL && pool->gpu_part > 0)
+        json_add_double(resources, "gpu", pool->gpu_part);
+    json_add_count(resources, "gpuMemory", pool != NULL ? pool->gpu_memory : 0);
     json_add_filled(object, "resources", resources);
 }
 
@@ -304,7 +309,7 @@ static void add_replica(cJSON *replicas, const struct pool *pool,
         if (master && pool->env.n == 0)
             json_add_object(object, "env");
     }
-    add_resources(object, pool->cpus, pool->memory_bytes, pool->gpus);
+    add_resources(object, pool->cpus, pool->memory_bytes, pool);
 }
 
 static void add_replicas(cJSON *root, const struct job *job, bool full)
@@ -326,6 +331,8 @@ static void add_surroundings(cJSON *root, const struct job *job)
     else if (job->workdir || job->own_workdir)
         json_add_string(root, "workdir",
                         job->own_workdir ? "own" : job->workdir);
+    if (job->code.way != CODE_AUTO)
+        json_add_string(root, "code", job_code_ways[job->code.way].name);
     json_add_text(root, "outputDir", job->output_dir);
     json_add_text(root, "jobDir", job->job_dir);
     json_add_strings(root, "passEnv", &job->pass_env);
@@ -338,7 +345,8 @@ static void add_surroundings(cJSON *root, const struct job *job)
     job_notify_write(root, &job->notify);
     job_trackers_write(root, &job->trackers);
     add_resources(root, job->cpus, job->memory_bytes,
-                  job->n_pools > 0 ? job->pools[0].gpus : 0);
+                  job->n_pools > 0 ? &job->pools[0] : NULL);
+    job_run_on_write(root, job);
     job_container_write(root, job);
     json_add_text(root, "serviceAccount", job->service_account);
 }

@@ -16,6 +16,9 @@ struct vertex_draft {
     struct place algorithm;  /* hypertune.algorithm: bayesian by name */
     struct place early_stop; /* hypertune.earlyStopping */
     struct place resources;  /* hypertune.replicas: what each type needs */
+    double gpu_part;         /* hypertune.gpu: of the first pool */
+    struct place part;       /* where that is */
+    int64_t gpu_memory;      /* hypertune.gpuMemoryBytes: of the first pool */
     struct place gcs_output; /* an outputUriPrefix in Google's storage */
     int64_t study_trials;    /* studyStoppingConfig.maxNumTrials, 0: none */
     bool should_stop_asap;   /* studyStoppingConfig.shouldStopAsap */

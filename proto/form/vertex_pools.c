@@ -9,6 +9,7 @@
 #include "proto/job/command.h"
 #include "proto/job/container_words.h"
 #include "proto/job/draft.h"
+#include "proto/job/run_on.h"
 
 /* Places of google/cloud/aiplatform/v1/custom_job.proto. */
 
@@ -422,11 +423,16 @@ static void read_needs(const struct field_reader *reader, struct place at,
         {"cpus", field_real, offsetof(struct pool, cpus), .max = 1000000},
         {"memoryBytes", field_whole, offsetof(struct pool, memory_bytes),
          .max = INT64_MAX},
+        {"gpu", job_gpu_part, .offset = offsetof(struct pool, gpu_part)},
+        {"gpuMemoryBytes", field_whole, offsetof(struct pool, gpu_memory),
+         .min = 1, .max = INT64_MAX},
         {0}};
     struct job *job = into;
     for (size_t i = 1; i < job->n_pools; i++)
         if (strcmp(job->pools[i].type, field->name) == 0) {
             field_read_map(reader, at, rows, &job->pools[i]);
+            job_gpu_finish(reader, field_member(reader, at, "gpu"),
+                           &job->pools[i]);
             return;
         }
     field_key_error(reader, at, "there is no pool of that type");
@@ -457,6 +463,11 @@ void vertex_finish_pools(const struct field_reader *reader,
         {0}};
     if (vertex->resources.node)
         field_read_map(reader, vertex->resources, rows, &vertex->draft.job);
+    if (vertex->draft.job.n_pools > 0) {
+        vertex->draft.job.pools[0].gpu_part = vertex->gpu_part;
+        vertex->draft.job.pools[0].gpu_memory = vertex->gpu_memory;
+        job_gpu_finish(reader, vertex->part, &vertex->draft.job.pools[0]);
+    }
     adopt_output(reader, vertex);
     adopt_wait(reader, vertex);
 }

@@ -10,6 +10,7 @@
 #include "proto/job/check.h"
 #include "proto/job/draft.h"
 #include "proto/job/notify.h"
+#include "proto/job/run_on.h"
 #include "proto/job/trackers.h"
 
 #define DRAFT(member) offsetof(struct vertex_draft, member)
@@ -102,10 +103,17 @@ static const struct field hypertune_rows[] = {
     {"jobDir", field_text, .offset = JOB(job_dir)},
     {"workdir", job_workdir, .offset = DRAFT(draft)},
     {"ownWorkdir", field_flag, .offset = JOB(own_workdir)},
+    {"code", field_map, JOB(code), .rows = job_code_rows},
     {"passEnv", field_variable_names, JOB(pass_env), .max = HT_MAX_ENV},
     {"capturedEnv", vertex_variables, .offset = JOB(captured_env)},
     {"cpus", field_real, JOB(cpus), .max = 1000000},
     {"memoryBytes", field_whole, JOB(memory_bytes), .max = INT64_MAX},
+    {"gpu", job_gpu_part, DRAFT(gpu_part), .place = DRAFT(part)},
+    {"gpuMemoryBytes", field_whole, DRAFT(gpu_memory), .min = 1,
+     .max = INT64_MAX},
+    {"runOn", field_map, JOB(run_on), .rows = job_run_on_rows},
+    {"priority", field_whole, JOB(priority), .min = -RUN_ON_PRIORITY,
+     .max = RUN_ON_PRIORITY},
     {"replicas", field_place, .offset = DRAFT(resources)},
     {"volumes", job_volumes, DRAFT(draft), .max = HT_MAX_ENV},
     {"container", field_map, JOB(container), .rows = job_container_rows},

@@ -11,6 +11,7 @@
 #include "proto/job/draft.h"
 #include "proto/job/job.h"
 #include "proto/job/notify.h"
+#include "proto/job/run_on.h"
 #include "proto/job/trackers.h"
 
 /* ---- small parts ---- */
@@ -119,12 +120,17 @@ static void add_job_spec(cJSON *root, const struct job *job)
 
 /* ---- hypertune: what Vertex has no field for ---- */
 
-static void add_need(cJSON *object, double cpus, int64_t memory_bytes)
+static void add_need(cJSON *object, double cpus, int64_t memory_bytes,
+                     const struct pool *pool)
 {
     if (cpus > 0)
         json_add_double(object, "cpus", cpus);
     if (memory_bytes > 0)
         json_add_int_text(object, "memoryBytes", memory_bytes);
+    if (pool != NULL && pool->gpu_part > 0)
+        json_add_double(object, "gpu", pool->gpu_part);
+    if (pool != NULL && pool->gpu_memory > 0)
+        json_add_int_text(object, "gpuMemoryBytes", pool->gpu_memory);
 }
 
 /* What later pools need apart from the job's. */
@@ -134,7 +140,7 @@ static void add_needs(cJSON *hypertune, const struct job *job)
     for (size_t i = 1; i < job->n_pools; i++) {
         const struct pool *pool = &job->pools[i];
         cJSON *needs = cJSON_CreateObject();
-        add_need(needs, pool->cpus, pool->memory_bytes);
+        add_need(needs, pool->cpus, pool->memory_bytes, pool);
         json_add_filled(replicas, pool->type, needs);
     }
     json_add_filled(hypertune, "replicas", replicas);
@@ -142,7 +148,9 @@ static void add_needs(cJSON *hypertune, const struct job *job)
 
 static void add_resources(cJSON *hypertune, const struct job *job)
 {
-    add_need(hypertune, job->cpus, job->memory_bytes);
+    add_need(hypertune, job->cpus, job->memory_bytes,
+             job->n_pools > 0 ? &job->pools[0] : NULL);
+    job_run_on_write(hypertune, job);
     add_needs(hypertune, job);
     job_container_write(hypertune, job);
 }
@@ -153,6 +161,17 @@ static void add_cancel_after(cJSON *hypertune, const struct cancelling *after)
     json_add_span(object, "running", after->running_ms);
     json_add_span(object, "waiting", after->waiting_ms);
     json_add_filled(hypertune, "cancelAfter", object);
+}
+
+static void add_code(cJSON *hypertune, const struct job_code *code)
+{
+    cJSON *object = cJSON_CreateObject();
+    if (code->way != CODE_AUTO)
+        json_add_string(object, "way", job_code_ways[code->way].name);
+    json_add_text(object, "tree", code->tree);
+    json_add_text(object, "machine", code->machine);
+    json_add_text(object, "folder", code->folder);
+    json_add_filled(hypertune, "code", object);
 }
 
 static void add_run(cJSON *hypertune, const struct job *job)
@@ -172,6 +191,7 @@ static void add_run(cJSON *hypertune, const struct job *job)
     json_add_text(hypertune, "jobDir", job->job_dir);
     json_add_text(hypertune, "workdir", job->workdir);
     json_add_flag(hypertune, "ownWorkdir", job->own_workdir);
+    add_code(hypertune, &job->code);
     json_add_strings(hypertune, "passEnv", &job->pass_env);
     add_variables(hypertune, "capturedEnv", &job->captured_env);
     add_resources(hypertune, job);

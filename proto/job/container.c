@@ -1,13 +1,16 @@
 /* container.c - the image, machine, volumes and secrets of a job. */
 
 #include <stddef.h>
+#include <string.h>
 
 #include "proto/base/limits.h"
+#include "proto/base/token.h"
 #include "proto/doc/json.h"
 #include "proto/job/container_words.h"
 #include "proto/job/draft.h"
 
 #define OPTION(member) offsetof(struct container_options, member)
+#define CODE(member) offsetof(struct job_code, member)
 #define SECRET(member) offsetof(struct secret, member)
 
 /* ---- words ---- */
@@ -70,6 +73,31 @@ void job_workdir(const struct field_reader *reader, struct place at,
     else
         draft->job.workdir = folder;
 }
+
+/* ---- code ---- */
+
+static const char *hash_fault(const char *word)
+{
+    unsigned char hash[TOKEN_HASH_BYTES];
+    return strlen(word) == TOKEN_TEXT_BYTES - 1 && token_unhex(hash, word)
+               ? NULL
+               : "is no SHA-256: it has 64 digits of 0-9a-f";
+}
+
+static const char *folder_fault(const char *word)
+{
+    return word[0] == '/' ? NULL : "is no absolute path";
+}
+
+const struct field_choice job_code_ways[] = {
+    {"auto", -1, CODE_AUTO}, {"none", -1, CODE_NONE}, {NULL, 0, 0}};
+
+const struct field job_code_rows[] = {
+    {"way", field_choose, CODE(way), .choices = job_code_ways},
+    {"tree", field_word, CODE(tree), .fault = hash_fault},
+    {"machine", field_word, CODE(machine), .fault = hash_fault},
+    {"folder", field_word, CODE(folder), .fault = folder_fault},
+    {0}};
 
 /* ---- container ---- */
 

@@ -92,6 +92,8 @@ extern const struct field_choice job_param_google_scales[]; /* Vertex */
 field_function job_secrets; /* secrets */
 field_function job_volumes; /* volumes */
 field_function job_workdir; /* workdir */
+extern const struct field_choice job_code_ways[];
+extern const struct field job_code_rows[]; /* hypertune.code */
 
 extern const struct field_choice job_reporters[]; /* of reporter: */
 

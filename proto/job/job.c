@@ -107,3 +107,11 @@ void job_make_clone(struct arena *arena, struct job *job, const struct job *old,
         job->space.params[i].n_former = 0;
     }
 }
+
+bool job_code_travels(const struct job *job)
+{
+    const struct job_code *code = &job->code;
+    return code->way == CODE_AUTO && code->tree != NULL &&
+           code->machine != NULL && code->folder != NULL &&
+           !job_needs_images(job);
+}

@@ -86,6 +86,9 @@ struct pool {
     struct pairs env;
     /* Of each replica. */
     int64_t gpus;            /* its own, exclusively */
+    double gpu_part;         /* of one that others share; 0: none */
+    int64_t gpu_memory;      /* bytes of each GPU, 0: any; without the two
+                                above of one that others share */
     const char *accelerator; /* the kind of GPU asked for, NULL: any */
     const char *machine;     /* machine type, see machines.h; NULL: none */
     double cpus;             /* 0: the job's */
@@ -113,6 +116,14 @@ struct container_options {
     int64_t shm_bytes;   /* /dev/shm; 0: the engine's default */
     int64_t pids;        /* most processes; 0: the runner's default */
     bool privileged, host_pid;
+};
+
+/* Which runners may run the trials; what is not said is NULL. */
+struct job_run_on {
+    const char *engine;  /* name of one of theirs */
+    const char *gpu;     /* a part of the model's name, in any case */
+    const char *machine; /* its id, or the name of a runner there */
+    struct pairs labels; /* all of them */
 };
 
 /* The webhooks that report the study, by their names on the server. */
@@ -180,6 +191,18 @@ enum job_kind {
 /* The form that a job was said in: its words are those of CLUSTER_SPEC. */
 enum job_dialect { JOB_VERTEX, JOB_AIP, JOB_NATIVE };
 
+enum job_code_way {
+    CODE_AUTO, /* trials on other machines get a copy of workdir */
+    CODE_NONE  /* workdir is there, too: nothing travels */
+};
+
+struct job_code {
+    enum job_code_way way;
+    const char *tree;    /* the snapshot's name; NULL: there is none */
+    const char *machine; /* whose `folder` it was, see machine.h */
+    const char *folder;  /* absolute */
+};
+
 /* Not changed once its study is made; the server keeps one parsed for each
  * study. */
 struct job {
@@ -212,6 +235,8 @@ struct job {
                            how often it reports (tuner/study/silence.h) */
     enum job_on_silence on_silence;
     int64_t retries;  /* starts after a failed one */
+    int64_t priority; /* in its project, see tuner/placement */
+    struct job_run_on run_on;
     int64_t grace_ms; /* SIGTERM to SIGKILL */
     enum job_metric_doctor metric_doctor;
     struct notify notify;
@@ -231,6 +256,7 @@ struct job {
     bool own_workdir;          /* each replica starts in a copy of workdir */
     const char *workdir;       /* absolute once submitted, or NULL; with images
                                   a folder in the container */
+    struct job_code code;      /* of processes: what is in workdir */
     struct strings pass_env;   /* names to copy from submit's environment */
     struct pairs captured_env; /* what submit recorded */
     double cpus;               /* 0: not asked */
@@ -263,6 +289,8 @@ size_t job_objectives(const struct job *job);
 bool job_is_named_apart(const struct job *job);
 /* Whether replicas run in containers: all of a job's pools do or none. */
 bool job_needs_images(const struct job *job);
+/* Whether trials on other machines get a copy of the working folder. */
+bool job_code_travels(const struct job *job);
 /* Gives the job of a new study that is made from `old`, a copy of the job: its
  * name, folders of its own for outputs below the old ones, and no values that
  * only earlier trials may have. Texts are in the arena. */

@@ -2,11 +2,13 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 
 #include "proto/base/clock.h"
 #include "proto/base/file_tree.h"
 #include "proto/base/log.h"
+#include "runner/attempt/checkpoints.h"
 #include "runner/attempt/outputs.h"
 #include "runner/attempt/prepare.h"
 #include "runner/base/credentials.h"
@@ -15,6 +17,7 @@
 #include "runner/reports/record_queue.h"
 #include "runner/reports/records.h"
 #include "runner/reports/results_file.h"
+#include "runner/transfer/trees.h"
 
 enum {
     N_LOGS = sizeof((struct attempt_replica *)0)->logs / sizeof(struct log_ship)
@@ -28,8 +31,19 @@ static const char default_file[] = "/tmp/hypertune/output.metrics";
 static const char mark_started[] = "started";
 static const char mark_ended[] = "ended";
 
+/* On the machine that the code is from, its folder is used itself. */
+static bool needs_tree(const struct site *site, const struct engine *engine,
+                       const struct order *order)
+{
+    return order->code.tree != NULL && order->project != NULL &&
+           !engine->images &&
+           (site->machine == NULL ||
+            strcmp(site->machine, order->code.machine) != 0);
+}
+
 struct attempt *attempt_new(const struct site *site,
-                            const struct engine *engine, struct order *order)
+                            const struct engine *engine, struct trees *trees,
+                            struct order *order)
 {
     static const char *const streams[N_LOGS] = {"stdout", "stderr",
                                                 FOLDER_RUNNER_STREAM};
@@ -38,6 +52,12 @@ struct attempt *attempt_new(const struct site *site,
     attempt->engine = engine;
     attempt->order = order;
     attempt->watch = -1;
+    if (trees != NULL && needs_tree(site, engine, order)) {
+        order_copy_from(
+            order, trees_folder(order->arena, site->state, order->code.tree));
+        trees_want(trees, order->project, order->code.tree);
+        attempt->trees = trees;
+    }
     attempt->began_ms = clock_monotonic_ms();
     attempt->folder = prepare_attempt_folder(order->arena, site, &order->key);
     attempt->place = (struct engine_place){
@@ -76,19 +96,28 @@ void attempt_free(struct attempt *attempt)
             log_ship_fini(&attempt->replicas[i].logs[k]);
     }
     placement_release(&attempt->placement);
+    if (attempt->trees != NULL)
+        trees_leave(attempt->trees, attempt->order->code.tree);
     order_free(attempt->order);
     free(attempt);
+}
+
+/* There was no start to report. */
+static void end_early(struct attempt *attempt)
+{
+    attempt->engine->remove(&attempt->place);
+    attempt->started_confirmed = true;
+    attempt->facts_confirmed = true;
+    attempt->ended = true;
+    attempt->waits = attempt->fetching = false;
+    attempt->ending = (struct ending){.ended_ms = clock_wall_ms()};
 }
 
 static void end_unstarted(struct attempt *attempt, const struct ht_error *err)
 {
     const bool impossible = err->status == HT_PRECONDITION;
-    attempt->engine->remove(&attempt->place);
-    attempt->started_confirmed = true; /* there was no start to report */
-    attempt->facts_confirmed = true;
-    attempt->ended = true;
-    attempt->ending =
-        (struct ending){.ended_ms = clock_wall_ms(), .impossible = impossible};
+    end_early(attempt);
+    attempt->ending.impossible = impossible;
     folder_end(&attempt->ending, impossible ? OUTCOME_FAILED : OUTCOME_LOST,
                "%s%s",
                impossible ? "" : "the runner could not start it: ", err->text);
@@ -97,13 +126,12 @@ static void end_unstarted(struct attempt *attempt, const struct ht_error *err)
 }
 
 static enum ht_status place(struct attempt *attempt,
-                            const struct strings *free_gpus,
-                            struct ht_error *err)
+                            const struct gpu_rooms *rooms, struct ht_error *err)
 {
     if (attempt->placement.n > 0)
         return HT_OK;
     const enum ht_status status =
-        placement_choose(attempt->place.site, attempt->order, free_gpus,
+        placement_choose(attempt->place.site, attempt->order, rooms,
                          attempt->engine->address, &attempt->placement, err);
     if (status != HT_OK)
         return status;
@@ -122,16 +150,68 @@ static enum ht_status begin_records(struct attempt *attempt, bool anew,
     return status;
 }
 
-static void log_or_end(struct attempt *attempt, enum ht_status status,
-                       const struct ht_error *err, const char *event)
+/* Once the checkpoint that it continues from is here. */
+static void start(struct attempt *attempt, bool anew, const char *event)
 {
+    struct ht_error err;
+    if (checkpoints_lacks_its_own(attempt)) {
+        attempt->waits = attempt->fetching = true;
+        return;
+    }
+    enum ht_status status = begin_records(attempt, anew, &err);
+    if (status == HT_OK)
+        status = attempt->engine->start(&attempt->place, &err);
     if (status != HT_OK)
-        end_unstarted(attempt, err);
+        end_unstarted(attempt, &err);
     else
         log_event(LOG_INFO, event, "name=%s", attempt->order->name);
+    attempt->begun = status == HT_OK;
+    if (attempt->begun && anew)
+        checkpoints_log_start(attempt);
 }
 
-void attempt_start(struct attempt *attempt, const struct strings *free_gpus)
+static void look_for_checkpoint(struct attempt *attempt)
+{
+    struct ht_error err;
+    const enum ht_status status = checkpoints_fetch(attempt, &err);
+    if (attempt->fetching)
+        return;
+    attempt->waits = false;
+    if (status == HT_OK)
+        start(attempt, true, "attempt.started");
+    else
+        end_unstarted(attempt, &err);
+}
+
+/* Starts it once its tree is there. */
+static void look_for_tree(struct attempt *attempt)
+{
+    struct ht_error err;
+    const enum trees_state state =
+        trees_look(attempt->trees, attempt->order->code.tree, &err);
+    attempt->waits = state == TREES_PENDING;
+    if (state == TREES_FAILED) {
+        ht_wrap(&err, HT_UNAVAILABLE, "its code");
+        end_unstarted(attempt, &err);
+    } else if (state == TREES_READY) {
+        start(attempt, true, "attempt.started");
+    }
+}
+
+/* Replicas that may have begun have no need of the tree. */
+static void begin(struct attempt *attempt, bool anew, const char *event)
+{
+    if (attempt->trees == NULL || !anew) {
+        start(attempt, anew, event);
+        return;
+    }
+    look_for_tree(attempt);
+    if (attempt->waits)
+        log_event(LOG_INFO, "attempt.waits", "name=%s tree=%s",
+                  attempt->order->name, attempt->order->code.tree);
+}
+
+void attempt_start(struct attempt *attempt, const struct gpu_rooms *rooms)
 {
     struct ht_error err, why;
     attempt->accepted = true;
@@ -145,12 +225,11 @@ void attempt_start(struct attempt *attempt, const struct strings *free_gpus)
     if (status == HT_OK && clean != HT_OK)
         status = ht_fail(&err, clean, "%s", why.text);
     if (status == HT_OK)
-        status = place(attempt, free_gpus, &err);
+        status = place(attempt, rooms, &err);
     if (status == HT_OK)
-        status = begin_records(attempt, true, &err);
-    if (status == HT_OK)
-        status = attempt->engine->start(&attempt->place, &err);
-    log_or_end(attempt, status, &err, "attempt.started");
+        begin(attempt, true, "attempt.started");
+    else
+        end_unstarted(attempt, &err);
 }
 
 void attempt_refuse(struct attempt *attempt, const char *reason)
@@ -170,32 +249,37 @@ bool attempt_disturbs(const struct attempt *attempt,
                                 records_file(other->replicas[0].records));
 }
 
-void attempt_adopt(struct attempt *attempt, const struct strings *free_gpus)
+void attempt_adopt(struct attempt *attempt, const struct gpu_rooms *rooms)
 {
     struct ht_error err;
     attempt->accepted = true;
     attempt->started_confirmed = disk_has(attempt->folder, mark_started);
     attempt->facts_confirmed = attempt->started_confirmed;
     attempt->ended_confirmed = disk_has(attempt->folder, mark_ended);
+    attempt->wants_checkpoint = true; /* what the server said is not known */
     const bool anew = !prepare_is_complete(attempt->order, attempt->folder);
-    enum ht_status status = begin_records(attempt, anew, &err);
-    if (status == HT_OK)
-        status = place(attempt, free_gpus, &err);
-    if (status == HT_OK)
-        status = attempt->engine->start(&attempt->place, &err);
-    log_or_end(attempt, status, &err, "attempt.adopted");
+    if (place(attempt, rooms, &err) == HT_OK)
+        begin(attempt, anew, "attempt.adopted");
+    else
+        end_unstarted(attempt, &err);
 }
 
 void attempt_remove(struct attempt *attempt)
 {
+    checkpoints_forget(attempt);
     attempt->engine->remove(&attempt->place);
     prepare_remove(attempt->place.site, &attempt->order->key);
 }
 
 void attempt_stop(struct attempt *attempt, const struct stop_order *order)
 {
-    if (!attempt->ended)
+    if (attempt->waits) {
+        checkpoints_forget(attempt);
+        end_early(attempt);
+        folder_end(&attempt->ending, OUTCOME_STOPPED, "%s", order->reason);
+    } else if (!attempt->ended) {
         attempt->engine->stop(&attempt->place, order);
+    }
 }
 
 /* A trainer that exits by itself has completed its last line. */
@@ -241,6 +325,12 @@ bool attempt_tick(struct attempt *attempt, int64_t next_beat)
 {
     if (!attempt->accepted || attempt->collected)
         return false;
+    if (attempt->fetching)
+        look_for_checkpoint(attempt);
+    else if (attempt->waits)
+        look_for_tree(attempt);
+    if (attempt->waits)
+        return false;
     if (!attempt->ended &&
         attempt->engine->poll(&attempt->place, &attempt->ending) ==
             ENGINE_ENDED)
@@ -250,6 +340,7 @@ bool attempt_tick(struct attempt *attempt, int64_t next_beat)
     bool more = false;
     for (size_t i = 0; i < attempt->order->n_replicas; i++)
         more |= collect(attempt, i, next_beat, final);
+    checkpoints_collect(attempt);
     attempt->collected = final && !more;
     if (attempt->collected && count_skipped(attempt) > 0)
         log_event(LOG_WARN, "records.skipped", "name=%s lines=%llu",
@@ -260,7 +351,7 @@ bool attempt_tick(struct attempt *attempt, int64_t next_beat)
 
 bool attempt_is_started(const struct attempt *attempt)
 {
-    return attempt->engine->is_started(&attempt->place);
+    return !attempt->waits && attempt->engine->is_started(&attempt->place);
 }
 
 void attempt_mark_started(struct attempt *attempt)

@@ -33,32 +33,42 @@ struct attempt {
     struct engine_place place;
     struct order *order;
     const char *folder;
+    struct transfers *transfers;      /* NULL: checkpoints stay here */
     struct placement placement;       /* n is 0 before it is chosen */
     struct attempt_replica *replicas; /* order->n_replicas of them */
     int64_t began_ms; /* monotonic: when it was made or adopted here */
-    int watch;     /* inotify descriptor of the metrics file's folder, or -1 */
+    int watch; /* inotify descriptor of the metrics file's folder, or -1 */
+    struct trees *trees; /* NULL: its replicas begin with no tree */
+    bool waits;          /* for the tree, then for its checkpoint */
     bool accepted; /* the server wants it here; else it waits for `hello` */
     bool started_confirmed; /* by the server */
     bool facts_confirmed;   /* ... with all its facts */
     int64_t changes_sent;   /* bytes of git's changes that the server has */
     bool ended;
-    struct ending ending; /* once ended */
-    bool collected;       /* ended, and every record was read */
-    bool ended_confirmed; /* confirmed by the server */
+    struct ending ending;  /* once ended */
+    bool collected;        /* ended, and every record was read */
+    bool ended_confirmed;  /* confirmed by the server */
+    bool begun;            /* the engine has it */
+    bool fetching;         /* waits for the checkpoint */
+    bool wants_checkpoint; /* the trial may continue; once ended_confirmed */
+    bool asked_last, asked_again; /* to send it, at the end ... */
+    int64_t settle_until;         /* ... until then, monotonic */
 };
 
 /* Makes it from the order, which it owns from now on, and reads the placement
- * of an earlier run; starts nothing. The site and the engine must outlive
- * it. */
+ * of an earlier run; starts nothing. The site, the engine and the trees must
+ * outlive it. */
 struct attempt *attempt_new(const struct site *site,
-                            const struct engine *engine, struct order *order);
+                            const struct engine *engine, struct trees *trees,
+                            struct order *order);
 void attempt_free(
     struct attempt *attempt); /* accepts NULL; processes continue */
 
 /* Writes the lease and starts the attempt, with GPUs out of those that are
- * free. A failure ends the attempt, with the reason: as failed when the engine
- * cannot run the order, else as lost. */
-void attempt_start(struct attempt *attempt, const struct strings *free_gpus);
+ * free; what its replicas begin with may have to be fetched before, and then
+ * attempt_tick() starts them. A failure ends the attempt, with the reason: as
+ * failed when the engine cannot run the order, else as lost. */
+void attempt_start(struct attempt *attempt, const struct gpu_rooms *rooms);
 /* Writes the lease and ends the attempt as lost at once. */
 void attempt_refuse(struct attempt *attempt, const char *reason);
 /* Whether both write the same metrics file, and the other's may not have been
@@ -66,7 +76,7 @@ void attempt_refuse(struct attempt *attempt, const char *reason);
 bool attempt_disturbs(const struct attempt *attempt,
                       const struct attempt *other);
 /* Continues an attempt from before a restart that the server still wants. */
-void attempt_adopt(struct attempt *attempt, const struct strings *free_gpus);
+void attempt_adopt(struct attempt *attempt, const struct gpu_rooms *rooms);
 /* Kills what is left and removes the folder and the credentials; the attempt
  * itself is the caller's to free. */
 void attempt_remove(struct attempt *attempt);

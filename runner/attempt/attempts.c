@@ -27,6 +27,15 @@ void attempts_init(struct attempts *attempts, const struct site *site,
     };
 }
 
+static struct attempt *make(const struct attempts *attempts,
+                            struct order *order)
+{
+    struct attempt *attempt =
+        attempt_new(attempts->site, attempts->engine, attempts->trees, order);
+    attempt->transfers = attempts->transfers;
+    return attempt;
+}
+
 void attempts_fini(struct attempts *attempts)
 {
     while (attempts->first != NULL) {
@@ -100,9 +109,8 @@ void attempts_start(struct attempts *attempts, struct order *order)
         order_free(order);
         return;
     }
-    struct attempt *attempt =
-        attempt_new(attempts->site, attempts->engine, order);
-    const struct strings free_gpus = attempts_free_gpus(attempts, order->arena);
+    struct attempt *attempt = make(attempts, order);
+    const struct gpu_rooms rooms = attempts_gpu_rooms(attempts, order->arena);
     const struct attempt *other = find_disturbed(attempts, attempt);
     if (other != NULL)
         attempt_refuse(attempt,
@@ -110,16 +118,16 @@ void attempts_start(struct attempts *attempts, struct order *order)
                                     "%s still writes the metrics file %s",
                                     other->order->name, order->metrics_file));
     else
-        attempt_start(attempt, &free_gpus);
+        attempt_start(attempt, &rooms);
     add(attempts, attempt);
     watch(attempts, attempt);
 }
 
 void attempts_adopt(struct attempts *attempts, struct attempt *attempt)
 {
-    const struct strings free_gpus =
-        attempts_free_gpus(attempts, attempt->order->arena);
-    attempt_adopt(attempt, &free_gpus);
+    const struct gpu_rooms rooms =
+        attempts_gpu_rooms(attempts, attempt->order->arena);
+    attempt_adopt(attempt, &rooms);
     watch(attempts, attempt);
     attempts->dirty = true;
 }
@@ -144,8 +152,11 @@ bool attempts_tick(struct attempts *attempts, int64_t next_beat)
     attempts->dirty = false;
     for (struct attempt *attempt = attempts->first; attempt != NULL;
          attempt = attempt->next) {
+        const bool waited = attempt->waits;
         watch_file(attempts, attempt);
         more |= attempt_tick(attempt, next_beat);
+        if (waited && !attempt->waits)
+            watch(attempts, attempt); /* its folders are there now */
     }
     return more;
 }
@@ -166,42 +177,46 @@ int attempts_free_slots(const struct attempts *attempts)
     return free_slots > 0 ? free_slots : 0;
 }
 
-static bool has_gpu(const struct attempt *attempt, const char *gpu)
+/* What the attempt has of the GPU. */
+static double part_of(const struct attempt *attempt, const char *gpu)
 {
-    for (size_t i = 0; i < attempt->placement.n; i++) {
+    double part = 0;
+    for (size_t i = 0; i < attempt->placement.n; i++)
         if (gpus_has(&attempt->placement.replicas[i].gpus, gpu))
-            return true;
-    }
-    return false;
+            part += placement_part(&attempt->order->replicas[i]);
+    return part;
 }
 
-static int count_users(const struct attempts *attempts, const char *gpu)
+static double used_of(const struct attempts *attempts, const char *gpu)
 {
-    int users = 0;
+    double used = 0;
     for (const struct attempt *attempt = attempts->first; attempt != NULL;
          attempt = attempt->next)
-        users += !attempt->ended && has_gpu(attempt, gpu);
-    return users;
+        used += attempt->ended ? 0 : part_of(attempt, gpu);
+    return used;
 }
 
-struct strings attempts_free_gpus(const struct attempts *attempts,
-                                  struct arena *arena)
+struct gpu_rooms attempts_gpu_rooms(const struct attempts *attempts,
+                                    struct arena *arena)
 {
     const struct strings *all = &attempts->site->gpus;
-    const char **items = arena_alloc(arena, all->n + 1, sizeof *items);
-    struct strings found = {.items = items};
-    int most = 0; /* users of a GPU that can be given */
-    for (size_t i = 0; attempts->site->share_gpus && i < all->n; i++) {
-        const int users = count_users(attempts, all->items[i]);
-        most = users > most ? users : most;
-    }
-    for (int users = 0; users <= most; users++) {
-        for (size_t i = 0; i < all->n; i++) {
-            if (count_users(attempts, all->items[i]) == users)
-                items[found.n++] = all->items[i];
+    const bool shared = attempts->site->share_gpus;
+    struct gpu_room *items = arena_alloc(arena, all->n + 1, sizeof *items);
+    double *used = arena_alloc(arena, all->n + 1, sizeof *used);
+    size_t n = 0;
+    for (size_t i = 0; i < all->n; i++) {
+        const double of = used_of(attempts, all->items[i]);
+        if (!shared && of >= 1 - 1e-9)
+            continue;
+        size_t at = n++;
+        for (; shared && at > 0 && used[at - 1] > of; at--) {
+            items[at] = items[at - 1];
+            used[at] = used[at - 1];
         }
+        items[at] = (struct gpu_room){all->items[i], shared ? 1 : 1 - of};
+        used[at] = of;
     }
-    return found;
+    return (struct gpu_rooms){.n = n, .items = items};
 }
 
 size_t attempts_count(const struct attempts *attempts)
@@ -265,7 +280,7 @@ static void add_found(struct attempts *attempts, const struct order_key *key)
     if (status == HT_OK)
         status = order_parse(lease.data, lease.len, &order, &err);
     if (status == HT_OK && order_key_equal(&order->key, key)) {
-        add(attempts, attempt_new(attempts->site, attempts->engine, order));
+        add(attempts, make(attempts, order));
     } else {
         log_event(LOG_WARN, "attempt.debris", "folder=%s", folder);
         order_free(order);

@@ -15,6 +15,8 @@
 struct attempts {
     const struct site *site;
     const struct engine *engine;
+    struct trees *trees;         /* NULL at first: none can be fetched */
+    struct transfers *transfers; /* NULL at first: checkpoints stay here */
     struct attempt *first;
     int watch;  /* inotify, -1: none, folders are read by the clock */
     bool dirty; /* something changed in a folder since the last tick */
@@ -49,10 +51,10 @@ void attempts_read_watch(struct attempts *attempts);
 /* Slots without an attempt that still runs, not below 0. One that has ended
  * and still sends its logs takes none. */
 int attempts_free_slots(const struct attempts *attempts);
-/* GPUs that no running attempt has or, where GPUs are shared, all, the least
- * used first; in the arena. */
-struct strings attempts_free_gpus(const struct attempts *attempts,
-                                  struct arena *arena);
+/* GPUs of which running attempts leave something or, where GPUs are shared by
+ * any number, all, the least used first; in the arena. */
+struct gpu_rooms attempts_gpu_rooms(const struct attempts *attempts,
+                                    struct arena *arena);
 /* All in the list, ended ones and those not yet adopted too. */
 size_t attempts_count(const struct attempts *attempts);
 

@@ -139,6 +139,9 @@ static void set_cluster(struct variables *variables,
 static void set_gpus(struct variables *variables, const struct replica_env *env)
 {
     const struct strings *gpus = &env->placement->replicas[env->replica].gpus;
+    /* "0" is then what nvidia-smi calls so, whose models are known. */
+    if (env->site->models.n > 0)
+        variables_set(variables, "CUDA_DEVICE_ORDER", "PCI_BUS_ID");
     if (env->site->gpus.n > 0)
         variables_set(variables, "CUDA_VISIBLE_DEVICES",
                       gpus_text(variables->arena, gpus));

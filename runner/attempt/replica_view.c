@@ -40,6 +40,47 @@ const char *replica_view_put_trial_dir(struct arena *arena,
     return text_take(&out, arena);
 }
 
+/* Whether a path in a list of paths or behind "--flag=" begins at `at`. */
+static bool is_folder_at(const char *text, const char *at, const char *folder)
+{
+    const char after = at[strlen(folder)];
+    return (at == text || at[-1] == ':' || at[-1] == '=') &&
+           (after == '\0' || after == ':' || after == '/');
+}
+
+/* Paths in the folder that was submitted are those of the copy here. */
+static const char *move_paths(struct arena *arena, const struct order *order,
+                              const char *text, const char *folder)
+{
+    const char *from = order->code.folder;
+    const char *at = text, *next = text;
+    if (!order->code.travelled || strstr(text, from) == NULL)
+        return text;
+    struct text out = {0};
+    while ((next = strstr(next, from)) != NULL) {
+        if (!is_folder_at(text, next, from)) {
+            next++;
+            continue;
+        }
+        text_append(&out, at, (size_t)(next - at));
+        text_puts(&out, folder_workdir(arena, folder));
+        at = next += strlen(from);
+    }
+    text_puts(&out, at);
+    return text_take(&out, arena);
+}
+
+static struct pairs move_values(struct arena *arena, const struct order *order,
+                                const struct pairs *pairs, const char *folder)
+{
+    struct pair *items = arena_alloc(arena, pairs->n + 1, sizeof *items);
+    for (size_t i = 0; i < pairs->n; i++)
+        items[i] = (struct pair){
+            pairs->items[i].name,
+            move_paths(arena, order, pairs->items[i].value, folder)};
+    return (struct pairs){.n = pairs->n, .items = items};
+}
+
 /* The words of a command with the replica's paths; `gcs` may be NULL. */
 static struct strings see_words(struct arena *arena, const struct order *order,
                                 const struct strings *words, const char *gcs,
@@ -50,6 +91,7 @@ static struct strings see_words(struct arena *arena, const struct order *order,
         const char *word = words->items[i];
         if (gcs != NULL)
             word = outputs_rewrite(arena, word, gcs);
+        word = move_paths(arena, order, word, folder);
         items[i] = replica_view_put_trial_dir(arena, order, word, folder);
     }
     return (struct strings){.n = words->n, .items = items};
@@ -83,7 +125,7 @@ struct replica_view replica_view_of_process(struct arena *arena,
         .workdir = copies ? folder_workdir(arena, folder) : own->workdir,
         .copied = copies ? own->workdir : NULL,
         .argv = see_words(arena, order, &own->argv, gcs, folder),
-        .base = order->captured,
+        .base = move_values(arena, order, &order->captured, folder),
         .defaults = with_path(arena, &site->inherited, &usual_path),
         .kit = site->kit,
         .programs = site->programs,

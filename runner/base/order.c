@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "proto/base/limits.h"
+#include "proto/base/token.h"
 #include "proto/doc/json.h"
 #include "proto/doc/node.h"
 #include "proto/form/form.h"
@@ -72,6 +73,8 @@ static const char *read_members(struct order *order, const struct node *map,
     replica->image = node_get_string(map, "image", NULL);
     replica->workdir = node_get_string(map, "workdir", NULL);
     replica->gpus = node_get_int(map, "gpus", 0);
+    replica->gpu_part = node_get_double(map, "gpuPart", 0);
+    replica->gpu_memory = node_get_int(map, "gpuMemory", 0);
     replica->cpus = node_get_double(map, "cpus", 0);
     replica->memory = node_get_int(map, "memory", 0);
     if (!json_read_strings(order->arena, node_find(map, "argv"), HT_MAX_ARGS,
@@ -85,6 +88,13 @@ static const char *read_members(struct order *order, const struct node *map,
         return "entryWords is out of range";
     if (replica->gpus < 0 || replica->gpus > MOST_GPUS)
         return "gpus is out of range";
+    if (!(replica->gpu_part >= 0 && replica->gpu_part < 1) ||
+        replica->gpu_memory < 0)
+        return "gpuPart or gpuMemory is out of range";
+    const struct node *names = node_find(map, "gpuNames");
+    if (names != NULL &&
+        !json_read_strings(order->arena, names, MOST_GPUS, &replica->gpu_names))
+        return "gpuNames are no names";
     if (!(replica->cpus >= 0 && replica->cpus <= MOST_CPUS) ||
         replica->memory < 0)
         return "cpus or memory is out of range";
@@ -234,6 +244,36 @@ static const char *read_surroundings(struct order *order,
                          : read_secrets(order, node_find(map, "secrets"));
 }
 
+static bool is_tree(const char *name)
+{
+    unsigned char hash[TOKEN_HASH_BYTES];
+    return strlen(name) == TOKEN_TEXT_BYTES - 1 && token_unhex(hash, name);
+}
+
+static const char *read_resume(struct order *order, const struct node *map)
+{
+    order->resume = node_get_string(map, "tree", NULL);
+    order->resume_attempt = node_get_int(map, "attempt", 0);
+    order->resume_step = node_get_int(map, "step", -1);
+    return order->resume == NULL || is_tree(order->resume)
+               ? NULL
+               : "resume names no tree";
+}
+
+/* Its tree's name becomes one of a file. */
+static const char *read_code(struct order *order, const struct node *map)
+{
+    struct order_code *code = &order->code;
+    if (map == NULL || map->kind != NODE_MAP)
+        return NULL;
+    code->tree = node_get_string(map, "tree", "");
+    code->machine = node_get_string(map, "machine", "");
+    code->folder = node_get_string(map, "folder", "");
+    return is_tree(code->tree) && code->folder[0] == '/'
+               ? NULL
+               : "code names no tree or no folder";
+}
+
 static const char *read_order(struct order *order, const struct node *map)
 {
     if (map == NULL)
@@ -264,7 +304,11 @@ static const char *read_order(struct order *order, const struct node *map)
         return "metrics or patterns are not lists";
     read_params(order, node_find(map, "params"));
     read_job_member(order, map);
-    const char *fault = read_surroundings(order, map);
+    const char *fault = read_code(order, node_find(map, "code"));
+    if (fault == NULL)
+        fault = read_resume(order, node_find(map, "resume"));
+    if (fault == NULL)
+        fault = read_surroundings(order, map);
     return fault != NULL ? fault
                          : read_replicas(order, node_find(map, "replicas"));
 }
@@ -339,6 +383,19 @@ enum ht_status order_read(const struct node *map, const char *report_url,
     const struct node *shown = copy != NULL ? copy : map;
     return make_order(arena, copy, json_text(arena, json_of_node(shown)), order,
                       err);
+}
+
+void order_copy_from(struct order *order, const char *folder)
+{
+    order->own_workdir = true;
+    order->code.travelled = true;
+    struct replica_order *replicas =
+        arena_alloc(order->arena, order->n_replicas, sizeof *replicas);
+    for (size_t i = 0; i < order->n_replicas; i++) {
+        replicas[i] = order->replicas[i];
+        replicas[i].workdir = folder;
+    }
+    order->replicas = replicas;
 }
 
 void order_free(struct order *order)

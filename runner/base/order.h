@@ -31,8 +31,20 @@ struct replica_order {
     struct pairs env;    /* of the user */
     const char *workdir; /* absolute, NULL: the replica's folder */
     int64_t gpus;        /* its own, exclusively */
-    double cpus;         /* 0: no limit */
-    int64_t memory;      /* bytes, 0: no limit */
+    double gpu_part;     /* of one that others share, 0: none */
+    int64_t gpu_memory;  /* bytes of each; without the two above of one that
+                            others share; 0: any */
+    struct strings gpu_names; /* that the server chose, maybe none */
+    double cpus;              /* 0: no limit */
+    int64_t memory;           /* bytes, 0: no limit */
+};
+
+/* The snapshot of the folder that the replicas of a job begin in. */
+struct order_code {
+    const char *tree;    /* NULL: there is none */
+    const char *machine; /* whose folder it was made from */
+    const char *folder;
+    bool travelled; /* replicas begin in copies of the tree, not there */
 };
 
 /* Times are in ms. */
@@ -54,12 +66,18 @@ struct order {
     bool chief;             /* ... that TF_CONFIG's master is the "chief" */
     const char *output_dir; /* of this trial's results; NULL: the runner's */
     bool begun;             /* an earlier attempt may have written there */
+    const char *resume;     /* tree of the checkpoint that it continues from;
+                               NULL: what is here */
+    int64_t
+        resume_attempt; /* that made it, and the step that it is of, or -1 */
+    int64_t resume_step;
     struct strings metrics; /* objective first; empty: there is none */
     struct strings stdout_patterns;
     const char *metrics_file; /* in the trial, or NULL */
     bool substitute;          /* ${trialDir} is replaced in words and values */
     bool own_workdir;         /* a replica starts in a copy of its workdir */
-    struct pairs params;      /* name and value as arguments show them */
+    struct order_code code;
+    struct pairs params; /* name and value as arguments show them */
     struct pairs
         captured; /* environment of the submitting shell; for processes only */
     struct container_options container;
@@ -83,6 +101,9 @@ enum ht_status order_parse(const char *json, size_t len, struct order **order,
  * replaces the order's; "": the order's own. */
 enum ht_status order_read(const struct node *map, const char *report_url,
                           struct order **order, struct ht_error *err);
+/* Its replicas begin in copies of that folder, where its tree is; in the
+ * order's arena. */
+void order_copy_from(struct order *order, const char *folder);
 void order_free(struct order *order); /* accepts NULL */
 
 /* Those of all its replicas together; 0 for an order that needs none. */

@@ -141,25 +141,102 @@ void placement_release(struct placement *placement)
     }
 }
 
+/* A replica that asks for memory only does not say how much of the rest it
+ * takes; but no whole GPU is given where one does. */
+static const double least_part = 1e-6, slack = 1e-9;
+
+double placement_part(const struct replica_order *replica)
+{
+    if (replica->gpus > 0)
+        return 1;
+    return replica->gpu_part > 0     ? replica->gpu_part
+           : replica->gpu_memory > 0 ? least_part
+                                     : 0;
+}
+
+static bool is_named(const struct replica_order *replica, const char *gpu)
+{
+    for (size_t i = 0; i < replica->gpu_names.n; i++)
+        if (strcmp(replica->gpu_names.items[i], gpu) == 0)
+            return true;
+    return false;
+}
+
+/* One that is named, else for a part the fullest, else the first. */
+static struct gpu_room *find_room(struct gpu_room *rooms, size_t n,
+                                  const struct replica_order *replica)
+{
+    const double part = placement_part(replica);
+    struct gpu_room *best = NULL;
+    for (size_t i = 0; i < n; i++) {
+        if (rooms[i].free + slack < part)
+            continue;
+        if (is_named(replica, rooms[i].name))
+            return &rooms[i];
+        if (best == NULL || (part < 1 && rooms[i].free < best->free))
+            best = &rooms[i];
+    }
+    return best;
+}
+
+static bool take_gpus(const struct order *order, size_t replica,
+                      struct gpu_room *rooms, size_t n_rooms,
+                      struct strings *gpus)
+{
+    const struct replica_order *needs = &order->replicas[replica];
+    const double part = placement_part(needs);
+    const size_t n = needs->gpus > 0 ? (size_t)needs->gpus : part > 0;
+    const char **names = arena_alloc(order->arena, n + 1, sizeof *names);
+    for (size_t i = 0; i < n; i++) {
+        struct gpu_room *room = find_room(rooms, n_rooms, needs);
+        if (room == NULL)
+            return false;
+        room->free -= part;
+        names[i] = arena_strdup(order->arena, room->name);
+    }
+    *gpus = (struct strings){.n = n, .items = names};
+    return true;
+}
+
+static size_t count_whole(const struct gpu_rooms *rooms)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < rooms->n; i++)
+        n += rooms->items[i].free + slack >= 1;
+    return n;
+}
+
+static enum ht_status take_all(const struct order *order,
+                               const struct gpu_rooms *rooms,
+                               struct placement *placement,
+                               struct ht_error *err)
+{
+    struct gpu_room *left =
+        arena_alloc(order->arena, rooms->n + 1, sizeof *left);
+    if (rooms->n > 0)
+        memcpy(left, rooms->items, rooms->n * sizeof *left);
+    for (size_t i = 0; i < placement->n; i++)
+        if (!take_gpus(order, i, left, rooms->n, &placement->replicas[i].gpus))
+            return order_gpus(order) > (int64_t)count_whole(rooms)
+                       ? ht_fail(err, HT_UNAVAILABLE,
+                                 "GPUs needed: %lld, free: %zu",
+                                 (long long)order_gpus(order),
+                                 count_whole(rooms))
+                       : ht_fail(err, HT_UNAVAILABLE,
+                                 "no GPU has room for a part of %g",
+                                 order->replicas[i].gpu_part);
+    return HT_OK;
+}
+
 enum ht_status
 placement_choose(const struct site *site, const struct order *order,
-                 const struct strings *free_gpus, placement_address *address,
+                 const struct gpu_rooms *rooms, placement_address *address,
                  struct placement *placement, struct ht_error *err)
 {
-    const int64_t needed = order_gpus(order);
-    if (needed > (int64_t)free_gpus->n)
-        return ht_fail(err, HT_UNAVAILABLE, "GPUs needed: %lld, free: %zu",
-                       (long long)needed, free_gpus->n);
     struct placement chosen = make_empty(order);
-    size_t used = 0;
-    enum ht_status status = HT_OK;
+    enum ht_status status = take_all(order, rooms, &chosen, err);
     for (size_t i = 0; i < chosen.n && status == HT_OK; i++) {
         struct replica_place *place = &chosen.replicas[i];
-        const size_t n = (size_t)order->replicas[i].gpus;
-        const char **gpus = arena_alloc(order->arena, n + 1, sizeof *gpus);
-        for (size_t k = 0; k < n; k++)
-            gpus[k] = arena_strdup(order->arena, free_gpus->items[used++]);
-        place->gpus = (struct strings){.n = n, .items = gpus};
         status = address(site, order, i, &place->address, &place->claim, err);
     }
     if (status == HT_OK)

@@ -13,10 +13,19 @@
 #include "runner/base/order.h"
 #include "runner/base/site.h"
 
+struct gpu_room {     /* a GPU of which something can be given */
+    const char *name; /* as in gpus.h */
+    double free;      /* of 1 */
+};
+struct gpu_rooms {
+    size_t n;
+    const struct gpu_room *items; /* in the order in which they are given */
+};
+
 struct replica_place {   /* of one replica */
     const char *address; /* HOST:PORT as the others reach it */
     int claim;           /* on the port, see placement_claim_port(); -1: none */
-    struct strings gpus; /* that no other replica has */
+    struct strings gpus; /* whole ones, or the one that it has a part of */
 };
 
 struct placement {                  /* zeroed: nothing is chosen */
@@ -31,12 +40,16 @@ typedef enum ht_status placement_address(const struct site *site,
                                          size_t replica, const char **address,
                                          int *claim, struct ht_error *err);
 
-/* Chooses for every replica, with GPUs out of `free_gpus`.
+/* What the replica takes of each of its GPUs; 0: it needs none. */
+double placement_part(const struct replica_order *replica);
+
+/* Chooses for every replica: GPUs that the order names if they have room, else
+ * others that have.
  * HT_UNAVAILABLE  there are not enough of them
  * other           what `address` failed with */
 enum ht_status
 placement_choose(const struct site *site, const struct order *order,
-                 const struct strings *free_gpus, placement_address *address,
+                 const struct gpu_rooms *rooms, placement_address *address,
                  struct placement *placement, struct ht_error *err);
 /* Gives the ports back; the names stay readable. */
 void placement_release(struct placement *placement);

@@ -8,6 +8,7 @@
 
 #include "proto/job/job.h"
 #include "runner/base/cgroup.h"
+#include "runner/base/gpu_models.h"
 #include "runner/base/guest.h"
 
 /* Paths in a container, see replica_view.h. */
@@ -25,8 +26,11 @@ struct site {
     int slots;            /* attempts at once, >= 1 */
     int cores;            /* this runner may use, >= 1 */
     struct strings gpus;  /* that replicas may get, see gpus.h */
-    struct pairs inherited; /* HOME, USER, LANG, TZ, TMPDIR as far as set */
-    const char *runner;     /* its id, in names and labels */
+    struct gpu_models models; /* of the machine; empty: not known */
+    const char *machine;      /* its id, see machine_id.h */
+    struct pairs labels;      /* of --label */
+    struct pairs inherited;   /* HOME, USER, LANG, TZ, TMPDIR as far as set */
+    const char *runner;       /* its id, in names and labels */
 
     /* Processes; see runner/process/isolation.h. */
     struct guest guest;           /* what every trial's begins with */

@@ -29,7 +29,7 @@ static enum ht_status check_gpus(const struct docker_facts *facts,
                                  const struct replica_order *replica,
                                  struct ht_error *err)
 {
-    if (replica->gpus == 0 || (facts->gpus && !facts->podman))
+    if (placement_part(replica) == 0 || (facts->gpus && !facts->podman))
         return HT_OK;
     return facts->podman
                ? ht_fail(err, HT_PRECONDITION,

@@ -19,6 +19,7 @@
 #include "runner/base/safe_path.h"
 #include "runner/shim/confine.h"
 #include "runner/shim/landlock.h"
+#include "runner/transfer/trees.h"
 
 /* The ids that systemd gives to its dynamic users, so that no package and no
  * person has one. */
@@ -409,6 +410,9 @@ static struct guest guest_of(struct arena *arena, const struct site *site,
              prepare_replica_folder(arena, attempt, &order->replicas[i]),
              &kept);
     keep(arena, &guest, credentials_path(arena, site, &order->key), &kept);
+    if (order->code.tree != NULL)
+        keep(arena, &guest, trees_folder(arena, site->state, order->code.tree),
+             &kept);
     keep(arena, &guest, site->kit, &kept);
     keep(arena, &guest, site->programs, &kept);
     guest.kept = (struct strings){kept.n, kept.items};

@@ -28,7 +28,7 @@ struct records {
     struct metrics_seen seen;
     struct arena *arena;   /* paths, patterns */
     struct arena *scratch; /* one line */
-    struct tail reports, foreign;
+    struct tail reports, foreign, saved;
     struct results_file file;
     size_t n_patterns;
     struct pattern **patterns;
@@ -42,9 +42,12 @@ struct records {
                               that the server has */
     struct hash_map foreign_known; /* records of other files */
     struct record_queue queue;
-    int64_t next_beat; /* of the running records_collect() */
-    int64_t late;      /* bytes of stdout read since its writer died */
-    uint64_t n_taken;  /* records that were queued */
+    struct text checkpoint; /* the newest that a report names */
+    int64_t checkpoint_step;
+    bool has_checkpoint; /* ... and it was not taken */
+    int64_t next_beat;   /* of the running records_collect() */
+    int64_t late;        /* bytes of stdout read since its writer died */
+    uint64_t n_taken;    /* records that were queued */
     uint64_t malformed;
 };
 
@@ -99,6 +102,9 @@ struct records *records_new(const struct order *order, size_t replica,
               arena_printf(arena, "%s/reports.jsonl", folder));
     tail_init(&records->foreign,
               arena_printf(arena, "%s/output.metrics", folder));
+    tail_init(&records->saved,
+              arena_printf(arena, "%s/checkpoints.jsonl", folder));
+    tail_trust(&records->saved, guest, false);
     tail_trust(&records->reports, guest, false);
     tail_trust(&records->foreign, guest, false);
     results_file_init(&records->file, order, replica, folder, guest,
@@ -120,6 +126,7 @@ void records_free(struct records *records)
     hash_map_clear(&records->foreign_known);
     hash_map_clear(&records->taken);
     text_free(&records->line);
+    text_free(&records->checkpoint);
     arena_free(records->scratch);
     arena_free(records->arena);
     free(records);
@@ -142,6 +149,45 @@ static void note(struct records *records, const struct report *report,
                       line);
 }
 
+static void note_checkpoint(struct records *records, const char *path,
+                            int64_t step)
+{
+    if (*path == '\0')
+        return;
+    text_clear(&records->checkpoint);
+    text_puts(&records->checkpoint, path);
+    records->checkpoint_step = step;
+    records->has_checkpoint = true;
+}
+
+/* A line of checkpoints.jsonl, see proto/README.md section 5. */
+static void take_saved(void *context, const char *line, size_t len,
+                       int64_t offset)
+{
+    struct records *records = context;
+    (void)offset;
+    arena_reset(records->scratch);
+    const struct node *map = len <= HT_MAX_REPORT_LINE
+                                 ? json_read_map(records->scratch, line, len)
+                                 : NULL;
+    const char *path = node_get_string(map, "c", "");
+    if (*path == '\0' || strlen(path) > HT_MAX_CHECKPOINT)
+        records->malformed++;
+    else
+        note_checkpoint(records, path, node_get_int(map, "s", -1));
+}
+
+bool records_take_checkpoint(struct records *records,
+                             struct records_checkpoint *checkpoint)
+{
+    if (!records->has_checkpoint)
+        return false;
+    records->has_checkpoint = false;
+    *checkpoint = (struct records_checkpoint){records->checkpoint.data,
+                                              records->checkpoint_step};
+    return true;
+}
+
 /* ---- libhypertune's file ---- */
 
 static void take_report(void *context, const char *line, size_t len,
@@ -160,6 +206,8 @@ static void take_report(void *context, const char *line, size_t len,
     }
     int64_t *taken = hash_map_at(&records->taken, report.writer);
     note(records, &report, "reports.jsonl", records->reports.line);
+    note_checkpoint(records, report.checkpoint,
+                    report.has_step ? report.step : -1);
     if (report.seq <= *taken)
         return;
     *taken = report.seq;
@@ -186,6 +234,8 @@ static void take_foreign(void *context, const char *line, size_t len,
     if (hash_map_count(&records->foreign_known, (uint64_t)report.seq) > 1)
         return;
     note(records, &report, "output.metrics", records->foreign.line);
+    note_checkpoint(records, report.checkpoint,
+                    report.has_step ? report.step : -1);
     queue_record(records, &report, 0);
 }
 
@@ -297,6 +347,8 @@ bool records_collect(struct records *records, int64_t next_beat, bool final)
                           records);
     more |= tail_read(&records->foreign, COLLECT_BYTES, final, take_foreign,
                       records);
+    more |=
+        tail_read(&records->saved, COLLECT_BYTES, final, take_saved, records);
     more |= results_file_read(&records->file, COLLECT_BYTES, final);
     if (records->n_patterns > 0)
         more |= read_output(records, final);
@@ -334,6 +386,6 @@ void records_hints_text(const struct records *records, struct text *out)
 uint64_t records_skipped(const struct records *records)
 {
     return records->malformed + records->reports.skipped +
-           records->foreign.skipped + records->file.skipped +
-           records->file.tail.skipped;
+           records->foreign.skipped + records->saved.skipped +
+           records->file.skipped + records->file.tail.skipped;
 }

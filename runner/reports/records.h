@@ -41,6 +41,16 @@ const struct results_file *records_file(const struct records *records);
  * `final`: all writers have ended. */
 bool records_collect(struct records *records, int64_t next_beat, bool final);
 
+/* A checkpoint that a trainer says is whole. */
+struct records_checkpoint {
+    const char *path; /* as its report has it; borrowed until the next
+                         records_collect() */
+    int64_t step;     /* -1: not said */
+};
+/* The newest since the last call. False: there is none. */
+bool records_take_checkpoint(struct records *records,
+                             struct records_checkpoint *checkpoint);
+
 /* The server has seq 1 to `seq` of the writer. */
 void records_have(struct records *records, uint64_t writer, int64_t seq);
 

@@ -5,6 +5,7 @@
 
 #include "proto/base/clock.h"
 #include "runner/attempt/attempts.h"
+#include "runner/attempt/checkpoints.h"
 #include "runner/attempt/discard.h"
 #include "runner/base/credentials.h"
 #include "runner/base/folder.h"
@@ -58,6 +59,32 @@ static struct engine_abilities abilities_of(const struct site *site,
         .gpus = true, .cpus = site->cores, .memory = own_memory()};
 }
 
+/* By name, and also without any: this runner can give parts of GPUs. */
+static void put_models(struct text *out, const struct site *site)
+{
+    json_open(out, "gpuModels");
+    for (size_t i = 0; i < site->gpus.n; i++) {
+        const struct gpu_model *model =
+            gpu_models_find(&site->models, site->gpus.items[i]);
+        if (model == NULL)
+            continue;
+        json_open(out, site->gpus.items[i]);
+        json_put_string(out, "uuid", model->uuid);
+        json_put_string(out, "name", model->name);
+        json_put_int(out, "memory", model->memory);
+        json_close(out);
+    }
+    json_close(out);
+}
+
+static void put_labels(struct text *out, const struct pairs *labels)
+{
+    json_open(out, "labels");
+    for (size_t i = 0; i < labels->n; i++)
+        json_put_string(out, labels->items[i].name, labels->items[i].value);
+    json_close(out);
+}
+
 static void put_rules(struct text *out, const struct site *site,
                       const struct engine *engine)
 {
@@ -74,11 +101,16 @@ static void put_rules(struct text *out, const struct site *site,
     json_put_strings(out, "secretVariables", &site->secret_variables);
     json_put_strings(out, "credentials", &accounts);
     json_put_strings(out, "gpus", &site->gpus);
+    put_models(out, site);
     json_put_bool(out, "shareGpus", site->share_gpus);
     json_put_int(out, "cpus", abilities.cpus);
     json_put_int(out, "memory", abilities.memory);
     if (abilities.version != NULL)
         json_put_string(out, "engine", abilities.version);
+    json_put_string(out, "machine", site->machine);
+    put_labels(out, &site->labels);
+    json_put_string(out, "version", HT_VERSION);
+    json_put_int(out, "wallMs", clock_wall_ms());
     json_close(out);
     arena_free(arena);
 }
@@ -126,6 +158,7 @@ static struct text *open_request(struct talk *talk, enum request_kind kind,
         [REQUEST_HEARTBEAT] = "heartbeat",
         [REQUEST_STARTED] = "started",
         [REQUEST_ENDED] = "ended",
+        [REQUEST_CHECKPOINT] = "checkpoint",
         [REQUEST_DRAINED] = "drained",
         [REQUEST_REPORT] = "report",
         [REQUEST_LOG] = "log",
@@ -236,17 +269,30 @@ static bool send_started(struct talk *talk, const struct attempt *attempt)
     return sent;
 }
 
-/* The life of an attempt: started, ended, drained. */
+static bool send_checkpoint(struct talk *talk, const struct attempt *attempt)
+{
+    struct transfers_sent sent;
+    if (!attempt->started_confirmed || !checkpoints_has_sent(attempt, &sent))
+        return false;
+    struct text *out = open_request(talk, REQUEST_CHECKPOINT, attempt);
+    talk->request.sent = sent;
+    json_put_string(out, "tree", sent.tree);
+    json_put_int(out, "step", sent.step);
+    close_request(talk);
+    return true;
+}
+
+/* The life of an attempt: started, its checkpoints, ended, drained. */
 static bool send_progress(struct talk *talk)
 {
     for (struct attempt *attempt = talk->attempts->first; attempt;
          attempt = attempt->next) {
         if (!attempt->accepted)
             continue;
-        if (send_started(talk, attempt))
+        if (send_started(talk, attempt) || send_checkpoint(talk, attempt))
             return true;
         if (attempt->ended_confirmed && attempt_is_shipped(attempt) &&
-            !owes_facts(attempt)) {
+            !owes_facts(attempt) && checkpoints_are_settled(attempt)) {
             attempt_evidence_text(attempt,
                                   open_request(talk, REQUEST_DRAINED, attempt));
             close_request(talk);

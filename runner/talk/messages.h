@@ -12,6 +12,7 @@
 #include "proto/base/text.h"
 #include "runner/base/order.h"
 #include "runner/reports/log.h"
+#include "runner/transfer/transfers.h"
 
 struct sender {      /* identifies the runner */
     char token[256]; /* of the runner */
@@ -25,6 +26,7 @@ enum request_kind {
     REQUEST_HEARTBEAT,
     REQUEST_STARTED,
     REQUEST_ENDED,
+    REQUEST_CHECKPOINT,
     REQUEST_DRAINED,
     REQUEST_REPORT,
     REQUEST_LOG
@@ -39,8 +41,9 @@ struct talk_request { /* the one under way */
     bool whole;      /* its facts are complete */
     int64_t changes; /* bytes of git's changes that belong to them */
     struct log_chunk chunk;
-    struct text body;  /* kept for `retry` */
-    int64_t posted_at; /* monotonic */
+    struct transfers_sent sent; /* the checkpoint */
+    struct text body;           /* kept for `retry` */
+    int64_t posted_at;          /* monotonic */
 };
 
 struct talk { /* state of sending and answers; see talk.h */

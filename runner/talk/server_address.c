@@ -18,6 +18,8 @@
 #include "runner/base/json.h"
 #include "runner/talk/uplink.h"
 
+_Static_assert((int)SERVER_PINS_BYTES == (int)UPLINK_PINS_BYTES, "the same");
+
 struct server_address {
     pthread_mutex_t lock; /* one question at a time */
     struct arena *arena;  /* of this and its paths */
@@ -100,15 +102,22 @@ static int stop_transfer(void *context, curl_off_t a, curl_off_t b,
     return atomic_load(&address->stopped);
 }
 
+static struct trust trust_now(struct server_address *address,
+                              char pins[SERVER_PINS_BYTES])
+{
+    struct trust trust = address->trust;
+    uplink_pins(address->uplink, pins);
+    trust.pin = pins[0] != '\0' ? pins : NULL;
+    return trust;
+}
+
 static struct curl_slist *set_up(CURL *curl, struct server_address *address,
                                  const char *url, const char *token,
                                  struct text *body)
 {
-    char pins[UPLINK_PINS_BYTES];
+    char pins[SERVER_PINS_BYTES];
     char header[SERVER_TOKEN_BYTES + 32];
-    struct trust trust = address->trust;
-    uplink_pins(address->uplink, pins);
-    trust.pin = pins[0] != '\0' ? pins : NULL;
+    const struct trust trust = trust_now(address, pins);
     trust_apply(&trust, curl);
     (void)snprintf(header, sizeof header, "Authorization: Bearer %s", token);
     struct curl_slist *headers = curl_slist_append(NULL, header);
@@ -250,4 +259,19 @@ enum ht_status server_address_find(struct server_address *address,
     const enum ht_status status = find(address, control, err);
     pthread_mutex_unlock(&address->lock);
     return status;
+}
+
+enum ht_status server_address_get(struct server_address *address,
+                                  struct server_found *found,
+                                  struct ht_error *err)
+{
+    const enum ht_status status =
+        server_address_token(address->token_file, found->token, err);
+    if (status != HT_OK)
+        return status;
+    pthread_mutex_lock(&address->lock);
+    memcpy(found->url, address->server, sizeof found->url);
+    pthread_mutex_unlock(&address->lock);
+    found->trust = trust_now(address, found->pins);
+    return HT_OK;
 }

@@ -12,7 +12,11 @@
 struct server_address;
 struct uplink;
 
-enum { SERVER_URL_BYTES = 512, SERVER_TOKEN_BYTES = 256 };
+enum {
+    SERVER_URL_BYTES = 512,
+    SERVER_TOKEN_BYTES = 256,
+    SERVER_PINS_BYTES = 1024
+};
 
 /* Strings are copied, `uplink` is borrowed, and so are the strings of `trust`.
  * curl_global_init() was called before. */
@@ -32,6 +36,19 @@ void server_address_free(struct server_address *address); /* accepts NULL */
 enum ht_status server_address_find(struct server_address *address,
                                    char control[SERVER_URL_BYTES],
                                    struct ht_error *err);
+/* Where HTTP requests go now, and what they need. */
+struct server_found {
+    char url[SERVER_URL_BYTES], token[SERVER_TOKEN_BYTES];
+    char pins[SERVER_PINS_BYTES];
+    struct trust trust; /* its pin is the above */
+};
+
+/* As it is known now; asks nobody, but waits for a server_address_find() that
+ * runs.
+ * HT_IO  the token file cannot be read or holds no token */
+enum ht_status server_address_get(struct server_address *address,
+                                  struct server_found *found,
+                                  struct ht_error *err);
 /* Makes a running and every later server_address_find() fail at once. */
 void server_address_stop(struct server_address *address);
 

@@ -7,6 +7,7 @@
 #include "proto/base/clock.h"
 #include "proto/base/log.h"
 #include "runner/attempt/attempts.h"
+#include "runner/attempt/checkpoints.h"
 #include "runner/attempt/discard.h"
 #include "runner/attempt/probe.h"
 #include "runner/base/folder.h"
@@ -239,6 +240,10 @@ static void take_ok(struct talk *talk, const struct node *map)
         return;
     case REQUEST_ENDED:
         attempt_mark_ended(attempt);
+        attempt->wants_checkpoint = node_get_bool(map, "checkpoint", false);
+        return;
+    case REQUEST_CHECKPOINT:
+        checkpoints_confirm(attempt, &request->sent);
         return;
     case REQUEST_DRAINED:
         attempts_drop(talk->attempts, attempt);
@@ -296,6 +301,8 @@ static void give_up_request(struct talk *talk, struct attempt *attempt)
         log_ship_confirm(
             &attempt->replicas[request->replica].logs[request->stream],
             &request->chunk, 0);
+    } else if (request->kind == REQUEST_CHECKPOINT) {
+        checkpoints_confirm(attempt, &request->sent);
     } else {
         drop(talk, attempt, "the server refused a message about it");
     }

@@ -10,6 +10,7 @@ import api
 import backups
 import fake_runner
 import harness
+import stored
 import tap
 from small_disk import SmallDisk
 
@@ -214,6 +215,71 @@ def a_damaged_page_is_named_and_not_copied():
         tap.equal(checked.returncode, 1)
         tap.contains("page %d" % (at // 4096 + 1), checked.stderr)
 
+def the_store_is_in_a_copy_and_comes_back_with_it():
+    with harness.Server("--runner", "none") as server:
+        data = os.urandom(2 * stored.CHUNK + 5)
+        text = stored.keep(server, {"a/f": data, "g": b"second"})
+        other = stored.keep(server, {"f": data[:99]}, "Other%20project")
+        stored.put_chunk(server, b"of no tree")
+        server.call("POST", api.JOBS, api.job("s"))
+        far = os.path.join(server.folder, "far")
+        os.mkdir(far)
+        copy = backups.make(server, "--to", far)
+        checked = backups.verify(copy)
+        tap.equal(checked.returncode, 0, checked.stderr)
+        found = sorted(name for _, _, names in os.walk(
+            os.path.join(copy, "store")) for name in names)
+        tap.equal(found, sorted(
+            [stored.sha(text), stored.sha(other), stored.sha(b"second"),
+             stored.sha(data[:99])] +
+            [stored.sha(chunk) for chunk in stored.chunks_of(data)]))
+        late = stored.keep(server, {"late": b"late"})
+        with restored(copy) as again:
+            tap.equal(stored.get(again, "trees/" + stored.sha(text)).body,
+                      text)
+            tap.equal(b"".join(
+                stored.get(again, "chunks/" + stored.sha(chunk)).body
+                for chunk in stored.chunks_of(data)) == data, True)
+            tap.equal(stored.get(again, "trees/" + stored.sha(other),
+                                 project="Other%20project").body, other)
+            tap.equal(stored.get(again, "trees/" + stored.sha(late)).status,
+                      404)
+            again.stop()
+            checked = backups.verify(again.data)
+            tap.equal(checked.returncode, 0, checked.stderr)
+            tap.contains("2 trees, whole", checked.stdout)
+            again.start()
+        server.stop()
+        done = backups.restore(copy, server.data, "--replace")
+        tap.equal(done.returncode, 0, done.stderr)
+        server.start()
+        tap.equal(stored.get(server, "trees/" + stored.sha(text)).body, text)
+        tap.equal(stored.get(server, "trees/" + stored.sha(late)).status, 404)
+
+
+def damage_of_a_stored_file_is_found_and_named():
+    with harness.Server("--runner", "none") as server:
+        text = stored.keep(server, {"f": b"some bytes"})
+        copy = backups.make(server)
+        folder = os.path.join(copy, "store", "local")
+        name = stored.sha(b"some bytes")
+        chunk = os.path.join(folder, "chunks", name[:2], name)
+        for path in (chunk, os.path.join(folder, "trees", stored.sha(text))):
+            with open(path, "rb") as file:
+                whole = file.read()
+            os.unlink(path)  # it is the server's, too
+            checked = backups.verify(copy)
+            tap.equal(checked.returncode, 1, checked.stdout)
+            tap.contains(os.path.basename(path), checked.stderr)
+            with open(path, "wb") as file:
+                file.write(b"S" + whole[1:])
+            checked = backups.verify(copy)
+            tap.equal(checked.returncode, 1, checked.stdout)
+            tap.contains(os.path.basename(path), checked.stderr)
+            with open(path, "wb") as file:
+                file.write(whole)
+        tap.equal(backups.verify(copy).returncode, 0)
+
 
 if __name__ == "__main__":
     tap.run([
@@ -224,4 +290,6 @@ if __name__ == "__main__":
         a_full_disk_refuses_a_copy_and_harms_nothing,
         a_target_that_fills_up_leaves_no_partial_copy,
         a_damaged_page_is_named_and_not_copied,
+        the_store_is_in_a_copy_and_comes_back_with_it,
+        damage_of_a_stored_file_is_found_and_named,
     ])

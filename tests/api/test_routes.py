@@ -12,10 +12,11 @@ TOOL = os.path.join(os.path.dirname(sys.argv[1]), "tests/tools/routes")
 TOKENS = api.OURS + "/tokens"
 PARTS = {"{project}": "local", "{location}": "local", "{study}": "none",
          "{trial}": "1", "{operation}": "1", "{token}": "none",
-         "{file}": "none"}
+         "{file}": "none", "{runner}": "none"}
 OPEN = ("GET /healthz", "GET /", "GET /web/{file}",
         "POST /hypertune/v1/login", "POST /hypertune/v1/logout")
-ADMINS = ("/hypertune/v1/audit", "/hypertune/v1/backups", TOKENS)
+ADMINS = ("/hypertune/v1/audit", "/hypertune/v1/backups",
+          "/hypertune/v1/runners/", TOKENS)
 # Of these each project has its own.
 ALL_HAVE = tuple("/hypertune/v1/" + name for name in (
     "studies", "session", "login-links", "events"))
@@ -25,6 +26,8 @@ SHARED = ("/hypertune/v1/session", "/hypertune/v1/events", OF_STUDY) + tuple(
     OF_STUDY + part for part in (
         "/trials", "/trials/{trial}", "/confirmation", "/table", "/best",
         "/importances", "/slice", "/preview", "/measurements", "/curves"))
+# Code and checkpoints, for who submits and for runners.
+KEPT = "/hypertune/v1/projects/{project}/"
 # What is asked by POST and changes nothing.
 QUESTIONS = (":lookup", ":listOptimalTrials", "/entries:list", "/specs:check",
              ":wait", "/login-links")
@@ -39,10 +42,14 @@ def needed(method, pattern):
     """The least role; a read is a GET or a question, a change needs submit."""
     if method + " " + pattern in OPEN:
         return "open"
-    if pattern.startswith(ADMINS):
+    if pattern.startswith(ADMINS) or (
+            method == "PATCH" and "/v1/projects/" in pattern and
+            pattern.startswith("/hypertune")):
         return "admin"
     if pattern.endswith("/runners:join"):
         return "join"
+    if pattern.startswith(KEPT):
+        return "submit"
     return ("read" if method == "GET" or pattern.endswith(QUESTIONS)
             else "submit")
 
@@ -50,7 +57,8 @@ def needed(method, pattern):
 def may(role, method, pattern):
     needs = needed(method, pattern)
     if role == "runner":
-        return needs == "open" or pattern == "/hypertune/v1/server"
+        return (needs == "open" or pattern == "/hypertune/v1/server" or
+                pattern.startswith(KEPT))
     if "join" in (role, needs):
         return needs == "open" or role == needs
     ranks = ("open", "read", "submit", "admin")

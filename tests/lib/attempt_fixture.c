@@ -78,7 +78,12 @@ void attempt_fixture_write_launches(const struct attempt_fixture *fixture)
 {
     attempt_fixture_write_lease(fixture);
     struct placement placement;
-    CHECK(placement_choose(&fixture->site, fixture->order, &fixture->site.gpus,
+    struct gpu_room rooms[8];
+    const struct gpu_rooms all = {fixture->site.gpus.n, rooms};
+    CHECK(all.n <= 8);
+    for (size_t i = 0; i < all.n; i++)
+        rooms[i] = (struct gpu_room){fixture->site.gpus.items[i], 1};
+    CHECK(placement_choose(&fixture->site, fixture->order, &all,
                            engine_process.address, &placement, NULL) == HT_OK);
     CHECK(placement_write(fixture->folder, fixture->order, &placement, NULL) ==
           HT_OK);

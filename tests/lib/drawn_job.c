@@ -358,11 +358,25 @@ static void draw_pools(struct job *job)
             .args = draw_strings(),
             .env = draw_env(),
             .gpus = (int64_t)below(9),
+            .gpu_memory = coin() ? (int64_t)(1 + below(1 << 30)) : 0,
             .accelerator = coin() ? gpus[below(2)] : NULL,
             .machine = coin() ? arena_printf(arena, "n%zu-x", below(3)) : NULL,
             .cpus = i > 0 && coin() ? (double)below(1000) / 7 : 0,
             .memory_bytes = i > 0 && coin() ? (int64_t)(draw() >> 1) : 0};
+        if (job->pools[job->n_pools - 1].gpus == 0 && coin())
+            job->pools[job->n_pools - 1].gpu_part =
+                (double)(1 + below(999)) / 1000;
     }
+}
+
+static void draw_run_on(struct job *job)
+{
+    static const struct pair labels[] = {{"disk", "fast"}, {"rack", "7"}};
+    job->priority = (int64_t)below(201) - 100;
+    job->run_on = (struct job_run_on){.engine = coin() ? "slurm" : NULL,
+                                      .gpu = coin() ? "RTX 4090" : NULL,
+                                      .machine = coin() ? "box.1" : NULL,
+                                      .labels = {below(3), labels}};
 }
 
 static void draw_secrets(struct job *job)
@@ -456,6 +470,7 @@ static void draw_run(struct job *job)
     job->substitute = coin();
     job->workdir = coin() ? arena_printf(arena, "/%s", draw_text()) : NULL;
     job->own_workdir = coin() && !job_needs_images(job);
+    job->code.way = (enum job_code_way)below(2);
     job->pass_env = draw_variables();
     job->captured_env = draw_env();
     job->cpus = coin() ? (double)below(1000) / 7 : 0;
@@ -487,6 +502,7 @@ struct job *drawn_job(struct arena *owner, enum job_kind kind, uint64_t seed)
     if (kind != JOB_STUDY) {
         job->labels = draw_pairs();
         draw_pools(job);
+        draw_run_on(job);
         draw_run(job);
     }
     draw_notify(job);

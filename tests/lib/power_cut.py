@@ -197,7 +197,7 @@ class Tree:
             return  # it is in a folder that was lost
         if move.op == "C":
             self.names[move.name] = move.file
-        elif move.op == "D":
+        elif move.op == "D" or (move.op == "M" and move.name in self.names):
             self.names[move.name] = move.mode
         elif move.op == "U":
             if not self.below(move.name):
@@ -252,9 +252,22 @@ class Disk:
         elif record.inode in self.inodes:
             self.inodes[record.inode].sync()
 
+    def sync_all(self, record):
+        if record.failed:
+            return
+        self.committed = len(self.moves)
+        for move in self.moves:
+            move.synced = True
+        for name, file in self.tree.names.items():
+            if not isinstance(file, int) and not (
+                    self.but and name.endswith(self.but)):
+                file.sync()
+
     def follow(self, record):
         if record.op == "S":
             self.sync(record)
+        elif record.op == "A":
+            self.sync_all(record)
         elif record.op == "C":
             self.file(record)
         elif record.op in "WT":

@@ -9,25 +9,39 @@ import harness
 
 
 class Runner:
-    """On the machine `name`: its own state folder and copy of the token."""
+    """On the machine `name`: its own state folder and copy of the token.
+    `machine`: with that /etc/machine-id, for which the test has to be root."""
 
-    def __init__(self, server, name, *options, url=None):
+    def __init__(self, server, name, *options, url=None, machine=None,
+                 slots=2):
         self.folder = os.path.join(server.data, name)
         self.url = url or server.https
-        self.options = options
         os.makedirs(self.folder, exist_ok=True)
         self.token = shutil.copy(os.path.join(server.data, "runner-token"),
                                  self.folder)
         self.log_path = os.path.join(self.folder, "log")
         self.process = None
+        self.options = options
+        self.slots = slots
+        self.machine = machine
+
+    def words(self):
+        words = [os.path.join(harness.bin_dir(), "hypertune-runner"),
+                 "--server", self.url, "--token-file", self.token,
+                 "--slots", str(self.slots), *self.options]
+        if self.machine is None:
+            return words
+        path = os.path.join(self.folder, "machine-id")
+        with open(path, "w", encoding="ascii") as file:
+            file.write(self.machine + "\n")
+        return ["unshare", "--mount", "sh", "-c",
+                "mount --bind \"$0\" /etc/machine-id && exec \"$@\"",
+                path] + words
 
     def __enter__(self):
         with open(self.log_path, "ab") as log:
             self.process = subprocess.Popen(
-                [os.path.join(harness.bin_dir(), "hypertune-runner"),
-                 "--server", self.url, "--token-file", self.token,
-                 "--slots", "2", *self.options], stdin=subprocess.DEVNULL,
-                stdout=log, stderr=log)
+                self.words(), stdin=subprocess.DEVNULL, stdout=log, stderr=log)
         return self
 
     def __exit__(self, *_):

@@ -12,6 +12,7 @@
 #include "tuner/core/core.h"
 #include "tuner/core/live.h"
 #include "tuner/search/method.h"
+#include "tuner/study/code_use.h"
 #include "tuner/study/common_file.h"
 #include "tuner/study/end.h"
 #include "tuner/study/live_edit.h"
@@ -206,6 +207,11 @@ static void note_sent(struct change *change, const struct node *node)
             json_text(arena, view_aip_input(arena, row, change->job));
 }
 
+static bool is_same_text(const char *a, const char *b)
+{
+    return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
+}
+
 static enum ht_status read_whole_job(struct change *change,
                                      const struct node *node,
                                      struct ht_error *err)
@@ -226,6 +232,9 @@ static enum ht_status read_whole_job(struct change *change,
     wanted->name = change->job->name;
     if (wanted->captured_env.n == 0) /* what the shell of submit had */
         wanted->captured_env = change->job->captured_env;
+    if (wanted->code.tree == NULL && wanted->code.way == CODE_AUTO &&
+        is_same_text(wanted->workdir, change->job->workdir))
+        wanted->code = change->job->code;
     wanted->has_seed = change->job->has_seed;
     wanted->seed = change->job->seed;
     change->job = wanted;
@@ -306,7 +315,10 @@ static enum ht_status store(struct change *change, struct ht_error *err)
     if (edits) /* also when it had run out of points */
         call->study.exhausted = false;
     enum ht_status status =
-        method_store_job(call, change->job, change->what.data, err);
+        code_use_change(call->core, call->study.project, call->study.id,
+                        call->job, change->job, err);
+    if (status == HT_OK)
+        status = method_store_job(call, change->job, change->what.data, err);
     if (status == HT_OK && edits)
         status =
             live_edit_apply(call->core, &call->study, change->job, spec, err);
@@ -337,6 +349,19 @@ static enum ht_status check_file(struct change *change,
                                    job, err);
 }
 
+/* A person chose no tree, so it is no part of what form_diff() compares. */
+static bool note_code(struct change *change)
+{
+    const char *before = change->call->job->code.tree;
+    const char *after = change->job->code.tree;
+    if (is_same_text(before, after))
+        return false;
+    text_printf(&change->what, "code: %.12s -> %.12s\n",
+                before != NULL ? before : "none",
+                after != NULL ? after : "none");
+    return true;
+}
+
 static enum ht_status apply(struct change *change, struct ht_error *err)
 {
     struct method_call *call = change->call;
@@ -352,7 +377,8 @@ static enum ht_status apply(struct change *change, struct ht_error *err)
         status = check_file(change, call->job, err);
     if (status != HT_OK)
         return status;
-    if (form_diff(call->job, change->job, &change->what) == 0)
+    if (form_diff(call->job, change->job, &change->what) == 0 &&
+        !note_code(change))
         return reopen(change, err);
     return store(change, err);
 }

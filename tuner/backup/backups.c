@@ -32,6 +32,7 @@ struct backups {
     char *folder;
     int64_t every_ms;
     struct backup_board *board;
+    struct store_board *store;
     struct failpoint failpoint;
     struct backup_state state; /* the thread's, copied to the board */
     int64_t next_ms;           /* monotonic, of the next scheduled one */
@@ -139,6 +140,7 @@ static enum ht_status make(struct backups *backups, const char *folder,
                                        .folder = folder,
                                        .name = name,
                                        .stopping = &backups->stopping,
+                                       .store = backups->store,
                                        .failpoint = &backups->failpoint};
     backups->state.making = true;
     backup_board_set(backups->board, &backups->state);
@@ -252,6 +254,7 @@ enum ht_status backups_start(const struct backups_options *options,
     backups->data = options->data;
     backups->every_ms = options->every_ms;
     backups->board = options->board;
+    backups->store = options->store;
     failpoint_arm(&backups->failpoint, options->fail);
     enum ht_status status = open_folder(backups, options->folder, err);
     if (status == HT_OK) {

@@ -11,6 +11,7 @@
 #include "proto/base/error.h"
 
 struct backup_board;
+struct store_board;
 struct backups;
 
 struct backups_options {
@@ -18,6 +19,7 @@ struct backups_options {
     const char *folder; /* where backups appear; copied, NULL: in `data` */
     int64_t every_ms;   /* between scheduled ones; 0: none are made */
     struct backup_board *board; /* borrowed */
+    struct store_board *store;  /* the same */
     const char *fail;           /* as server_run() */
 };
 

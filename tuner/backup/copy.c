@@ -10,9 +10,11 @@
 #include "proto/base/log.h"
 #include "tuner/backup/files.h"
 #include "tuner/backup/manifest.h"
+#include "tuner/backup/store_copy.h"
 #include "tuner/base/budget.h"
 #include "tuner/base/disk_room.h"
 #include "tuner/base/failpoint.h"
+#include "tuner/base/store_board.h"
 
 struct copying {
     const struct backup_order *order;
@@ -89,6 +91,21 @@ static enum ht_status copy_part(struct copying *copying, size_t part,
     return status;
 }
 
+/* What the copy of the database names. */
+static enum ht_status copy_store(const struct copying *copying,
+                                 struct ht_error *err)
+{
+    const struct store_copy_order order = {
+        .from = copying->order->data,
+        .to = copying->making,
+        .database =
+            arena_printf(copying->arena, "%s/%s", copying->making, MAIN_DB),
+        .stopping = copying->order->stopping};
+    if (copying->order->failpoint != NULL)
+        failpoint_reach(copying->order->failpoint, "backup_store");
+    return store_copy_make(&order, err);
+}
+
 static enum ht_status copy_all(struct copying *copying,
                                struct backup_manifest *manifest,
                                struct ht_error *err)
@@ -96,6 +113,8 @@ static enum ht_status copy_all(struct copying *copying,
     enum ht_status status = HT_OK;
     for (size_t i = 0; status == HT_OK && i < BACKUP_FILES; i++)
         status = copy_part(copying, i, manifest, err);
+    if (status == HT_OK)
+        status = copy_store(copying, err);
     if (status == HT_OK)
         status = db_marks_read(
             arena_printf(copying->arena, "%s/%s", copying->making, MAIN_DB),
@@ -137,7 +156,11 @@ static enum ht_status make_in(struct copying *copying,
         return status;
     if (mkdir(copying->making, 0700) != 0)
         return ht_fail_errno(err, errno, "cannot make %s", copying->making);
+    if (copying->order->store != NULL)
+        store_board_hold(copying->order->store);
     status = copy_all(copying, manifest, err);
+    if (copying->order->store != NULL)
+        store_board_let_go(copying->order->store);
     if (status == HT_OK)
         status = appear(copying, err);
     if (status != HT_OK)

@@ -9,6 +9,7 @@
 #include "proto/base/error.h"
 
 struct failpoint;
+struct store_board;
 
 /* Folders that are still being made, or were when the server was killed. */
 #define COPY_MAKING ".making-"
@@ -18,6 +19,7 @@ struct backup_order {
     const char *folder;          /* where the backup appears */
     const char *name;            /* of its folder there */
     const atomic_bool *stopping; /* ends it; NULL: nothing does */
+    struct store_board *store;   /* whose files stay meanwhile; NULL: none */
     struct failpoint *failpoint; /* NULL: none */
 };
 

@@ -20,8 +20,8 @@ const struct backup_part backup_parts[BACKUP_FILES] = {
 
 /* For who finds such a folder. */
 static const char not_inside[] =
-    "token, runner-token, tls and files of secrets; runs (outputs and "
-    "checkpoints of trials); tensorboard, which is made anew";
+    "token, runner-token, tls and files of secrets; runs (outputs of trials); "
+    "tensorboard, which is made anew";
 
 /* --- writing --- */
 

@@ -11,6 +11,7 @@
 #include "proto/base/file_tree.h"
 #include "tuner/backup/files.h"
 #include "tuner/backup/retention.h"
+#include "tuner/backup/store_copy.h"
 #include "tuner/backup/verify.h"
 
 /* Three folders inside the data folder, by what a kill leaves. Behind each is
@@ -41,6 +42,7 @@ static const char *const replaced_names[] = {
     "tensorboard.db-wal",
     "tensorboard.db-shm",
     "tensorboard",
+    STORE_FOLDER,
 };
 enum { REPLACED_NAMES = sizeof replaced_names / sizeof *replaced_names };
 
@@ -125,6 +127,9 @@ static enum ht_status move_up(const struct finishing *finishing,
         if (has(finishing, arriving, backup_parts[i].name))
             status = move_into(finishing, arriving, finishing->folder,
                                backup_parts[i].name, err);
+    if (status == HT_OK && has(finishing, arriving, STORE_FOLDER))
+        status = move_into(finishing, arriving, finishing->folder, STORE_FOLDER,
+                           err);
     if (status == HT_OK)
         status = files_sync_folder(finishing->folder, err);
     if (status == HT_OK && rmdir(arriving) != 0)
@@ -231,8 +236,13 @@ static enum ht_status prepare(struct arena *arena,
     const char *database = arena_printf(arena, "%s/%s", preparing, MAIN_DB);
     if (mkdir(preparing, 0700) != 0)
         return ht_fail_errno(err, errno, "cannot make %s", preparing);
+    const struct store_copy_order store = {
+        .from = order->copy, .to = preparing, .database = database};
     enum ht_status status = copy_files(arena, order->copy, preparing, manifest,
                                        order->failpoint, err);
+    if (status == HT_OK)
+        status = store_copy_make(&store, err);
+    reach(order->failpoint, "restore_store");
     if (status == HT_OK)
         status = db_new_incarnation(database, manifest->made_ms,
                                     clock_wall_ms(), &before, err);

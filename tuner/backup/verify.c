@@ -8,6 +8,7 @@
 
 #include "proto/base/clock.h"
 #include "tuner/backup/files.h"
+#include "tuner/backup/store_copy.h"
 
 /* --- a backup --- */
 
@@ -17,7 +18,7 @@ static bool is_named(const struct backup_manifest *manifest, const char *name)
         if (manifest->files[i].bytes >= 0 &&
             strcmp(backup_parts[i].name, name) == 0)
             return true;
-    return strcmp(name, MANIFEST) == 0;
+    return strcmp(name, MANIFEST) == 0 || strcmp(name, STORE_FOLDER) == 0;
 }
 
 /* A write-ahead log beside a copy would change what it says. */
@@ -79,6 +80,7 @@ static enum ht_status check_agreement(struct arena *arena, const char *folder,
     const char *path = arena_printf(arena, "%s/%s", folder, MAIN_DB);
     const char *logs = arena_printf(arena, "%s/%s", folder, LOGS_DB);
     struct db_marks marks;
+    int64_t trees;
     enum ht_status status = db_marks_read(path, true, &marks, err);
     if (status == HT_OK && !db_marks_equal(&marks, &manifest->marks))
         status = ht_fail(err, HT_CORRUPT,
@@ -86,6 +88,8 @@ static enum ht_status check_agreement(struct arena *arena, const char *folder,
                          folder, MANIFEST, MAIN_DB);
     if (status == HT_OK && files_exist(logs))
         status = db_logs_agree(path, logs, true, err);
+    if (status == HT_OK)
+        status = store_copy_verify(folder, path, true, &trees, err);
     return status;
 }
 
@@ -138,6 +142,7 @@ static enum ht_status verify_data(struct arena *arena, const char *folder,
     const char *path = arena_printf(arena, "%s/%s", folder, MAIN_DB);
     const char *logs = arena_printf(arena, "%s/%s", folder, LOGS_DB);
     bool alone = true, all_alone = true;
+    int64_t trees = 0;
     if (!files_exist(path))
         return ht_fail(err, HT_NOT_FOUND,
                        "%s is neither a backup nor a data folder: it has no "
@@ -157,6 +162,12 @@ static enum ht_status verify_data(struct arena *arena, const char *folder,
     }
     if (status == HT_OK && files_exist(logs))
         status = db_logs_agree(path, logs, all_alone, err);
+    /* A server that runs may remove some meanwhile. */
+    if (status == HT_OK && all_alone)
+        status = store_copy_verify(folder, path, true, &trees, err);
+    if (status == HT_OK && all_alone && trees > 0)
+        text_printf(report, "%s/%s: %" PRId64 " trees, whole\n", folder,
+                    STORE_FOLDER, trees);
     return status;
 }
 

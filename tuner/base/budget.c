@@ -83,6 +83,15 @@ const struct budget_row budget_table[BUDGETS] = {
         {"disk-reserve", 5, 0, 99, "server",
          "percent that are free; below, no new trials begin and no log lines "
          "are stored, while running trials continue"},
+    [BUDGET_TRANSFERS] =
+        {"transfers", 16, 2, 10000, "server",
+         "chunks and manifests of the store that come or go at once, each with "
+         "1 MiB of memory, of one principal half as many; further ones wait"},
+    [BUDGET_PROJECT_STORE] =
+        {"project-store", INT64_C(100) << 30, 1 << 20, INT64_C(1) << 60,
+         "project",
+         "bytes of code and checkpoints that are kept of it; further chunks "
+         "are answered 503"},
 };
 
 static _Atomic int64_t changed[BUDGETS]; /* 0: the default */

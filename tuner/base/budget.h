@@ -1,5 +1,5 @@
-/* budget.h - how much of the server one address, principal or replica may
- * take: one table with each budget's name, default and meaning.
+/* budget.h - how much of the server one address, principal, replica or project
+ * may take: one table with each budget's name, default and meaning.
  *
  * The table is the only list: --budget NAME=N changes a value, GET /metrics
  * shows value and use, and docs/operations.md has the same rows, which
@@ -32,6 +32,8 @@ enum budget {
     BUDGET_STUDY_MEMORY,
     BUDGET_DISK_WARNING,
     BUDGET_DISK_RESERVE,
+    BUDGET_TRANSFERS,
+    BUDGET_PROJECT_STORE,
     BUDGETS
 };
 
@@ -39,7 +41,7 @@ struct budget_row {
     const char *name;    /* as --budget and the metrics' label have it */
     int64_t standard;    /* the default */
     int64_t least, most; /* that an option may set */
-    const char *whose;   /* "address", "principal", "replica", "server",
+    const char *whose;   /* "address", "principal", "replica", "project",
                              "server" */
     const char *meaning; /* what is counted, and what happens beyond it */
 };

@@ -285,18 +285,12 @@ struct live_runner *live_runners(struct live *live)
     return live->runners;
 }
 
-int64_t live_slots(struct live *live, bool *any)
+bool live_has_runner(const struct live *live)
 {
-    int64_t slots = 0;
-    *any = false;
-    for (const struct live_runner *runner = live->runners; runner != NULL;
-         runner = runner->next) {
-        if (!runner->online)
-            continue;
-        *any = true;
-        slots += runner->slots;
-    }
-    return slots;
+    const struct live_runner *runner = live->runners;
+    while (runner != NULL && !runner->online)
+        runner = runner->next;
+    return runner != NULL;
 }
 
 /* --- all of them --- */

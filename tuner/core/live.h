@@ -53,6 +53,8 @@ struct live_study {
                                      clock is stopped */
     int64_t clock_used_ms;        /* running time at the mark */
     int64_t look_at_ms;           /* settle again then */
+    int64_t waits_since_ms;       /* when it last got a runner, or its trials
+                                     began to wait; 0: none waits */
     bool stale;   /* slots changed: settle as soon as possible */
     size_t bytes; /* of job and stock; 0: it is in no order of use */
     struct live_study *newer, *older; /* in the order of use */
@@ -101,6 +103,8 @@ struct live_runner {
     int64_t slots;   /* trials at a time */
     int64_t gpus;    /* as its newest poll said; 0 before the first */
     bool online;
+    char engine[HT_MAX_NAME + 1];
+    enum runner_drain drain;
     struct arena *arena; /* holds the rules and nothing else; maybe NULL */
     struct runner_rules rules;
     size_t n_sent_stops;
@@ -160,9 +164,8 @@ struct live_runner *live_runner(struct live *live, const char *id,
 void live_set_rules(struct live_runner *runner, const char *json);
 /* The first runner, then ->next. */
 struct live_runner *live_runners(struct live *live);
-/* The sum over all runners online; *any is false, and the sum 0, without
- * one. */
-int64_t live_slots(struct live *live, bool *any);
+/* Whether one is online. */
+bool live_has_runner(const struct live *live);
 
 /* The entry after that one, in no order: the first one after NULL, and NULL
  * after the last one. `after` must still be there. */

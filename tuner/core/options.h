@@ -10,6 +10,7 @@
 struct backup_board;
 struct core;
 struct session_board;
+struct store;
 struct token_board;
 struct tracker_board;
 struct webhook_board;
@@ -35,6 +36,7 @@ enum core_part_id {
     CORE_AUDIT,   /* struct audit */
     CORE_TOKENS,
     CORE_DISK, /* struct disk_guard */
+    CORE_STORE,
     CORE_PARTS
 };
 
@@ -73,6 +75,7 @@ struct core_options {
     struct token_board *tokens;     /* named ones; NULL: none can be made */
     struct backup_board *backups;   /* that admins may ask for */
     struct session_board *sessions; /* left ones; NULL: there is no login */
+    struct store *store;            /* of code and checkpoints; NULL: none */
     const char *fail;               /* "name:n", see failpoint.h; or NULL */
 };
 

@@ -19,6 +19,7 @@
 
 struct core;
 struct request;
+struct transfer;
 
 /* Whether a request is in the audit log, see audit.h. */
 enum audit_kind {
@@ -59,9 +60,13 @@ struct request {
     const char *trial;       /* or NULL */
     const char *operation;   /* or NULL */
     const char *token;       /* name of one, or NULL */
+    const char *runner;      /* name of one, or NULL */
     int64_t session;         /* number of a browser's, which ends; 0: none */
     int64_t session_until_s; /* when it would have ended, wall clock */
     const char *file;        /* of the dashboard, or NULL */
+    const char *chunk;       /* name of one in the store, or NULL */
+    const char *tree;        /* the same */
+    const char *range;       /* header of HTTP, or NULL */
     struct pairs query;      /* of HTTP, decoded: see query.h */
     size_t page_most;        /* elements in a page; 0: as the list has it */
     const char *tls_host;    /* HOST[:PORT] by which its client reached this
@@ -70,18 +75,21 @@ struct request {
     /* from the core */
     struct audit_subject subject;
     enum ht_status status;
-    struct ht_error err;    /* when status is not HT_OK */
-    struct diag *diag;      /* field violations, or NULL */
-    struct text reply;      /* JSON; owned, freed by request_free() */
-    const char *reply_type; /* what it is instead of JSON, or NULL */
-    bool more;              /* the reply is a piece, ask again for the next */
-    int64_t cursor;         /* where the next piece begins; 0 at first */
-    int64_t held_until_ms;  /* > 0: held, to be answered later (monotonic) */
-    int64_t held_for;       /* the study whose change it waits for; 0: it is a
-                               runner's poll */
+    struct ht_error err;           /* when status is not HT_OK */
+    struct diag *diag;             /* field violations, or NULL */
+    const struct strings *missing; /* names of what failed, or NULL */
+    struct text reply;             /* JSON; owned, freed by request_free() */
+    const char *reply_type;        /* what it is instead of JSON, or NULL */
+    bool more;             /* the reply is a piece, ask again for the next */
+    int64_t cursor;        /* where the next piece begins; 0 at first */
+    int64_t held_until_ms; /* > 0: held, to be answered later (monotonic) */
+    int64_t held_for;      /* the study whose change it waits for; 0: it is a
+                              runner's poll */
     void *kept; /* of a held one, or of one answered in pieces: state of its
                    handler, in the arena */
-    struct request *next; /* link of whichever list holds it */
+    struct transfer *transfer; /* of the store, given up by the interface; or
+                                  NULL */
+    struct request *next;      /* link of whichever list holds it */
 
     /* from either side, by any thread */
     _Atomic bool abandoned; /* its client has gone: an answer is needed, but

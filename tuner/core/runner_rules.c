@@ -40,6 +40,39 @@ static struct strings read_names(struct arena *arena, const struct node *map,
     return (struct strings){.n = n, .items = items};
 }
 
+static struct pairs read_labels(struct arena *arena, const struct node *map)
+{
+    const struct node *labels = node_find(map, "labels");
+    if (labels == NULL || labels->kind != NODE_MAP)
+        return (struct pairs){0};
+    struct pair *items = arena_alloc(arena, labels->count + 1, sizeof *items);
+    size_t n = 0;
+    for (const struct node *item = labels->first; item; item = item->next)
+        if (node_string(item) != NULL)
+            items[n++] = (struct pair){item->key, node_string(item)};
+    return (struct pairs){.n = n, .items = items};
+}
+
+/* The GPUs by name, with what gpuModels knows of each. */
+static void read_gpus(struct arena *arena, const struct node *map,
+                      struct runner_rules *rules)
+{
+    const struct strings names = read_names(arena, map, "gpus");
+    const struct node *models = node_find(map, "gpuModels");
+    struct runner_gpu *gpus = arena_alloc(arena, names.n + 1, sizeof *gpus);
+    for (size_t i = 0; i < names.n; i++) {
+        const struct node *model = node_find(models, names.items[i]);
+        gpus[i] = (struct runner_gpu){
+            .name = names.items[i],
+            .id = node_get_string(model, "uuid", names.items[i]),
+            .model = node_get_string(model, "name", ""),
+            .memory = node_get_int(model, "memory", 0)};
+    }
+    rules->n_gpus = names.n;
+    rules->gpus = gpus;
+    rules->splits_gpus = models != NULL;
+}
+
 struct runner_rules runner_rules_read(struct arena *arena, const char *json)
 {
     struct diag diag;
@@ -48,7 +81,9 @@ struct runner_rules runner_rules_read(struct arena *arena, const char *json)
     const struct node *map = node_read_json(arena, json, len, &diag);
     if (map == NULL || map->kind != NODE_MAP)
         return (struct runner_rules){0};
-    return (struct runner_rules){
+    struct runner_rules rules = {
+        .machine = node_get_string(map, "machine", NULL),
+        .labels = read_labels(arena, map),
         .images = node_get_bool(map, "images", false),
         .allow = read_names(arena, map, "allow"),
         .volume_roots = read_names(arena, map, "volumeRoots"),
@@ -61,6 +96,8 @@ struct runner_rules runner_rules_read(struct arena *arena, const char *json)
         .cpus = node_get_double(map, "cpus", 0),
         .memory = node_get_int(map, "memory", 0),
     };
+    read_gpus(arena, map, &rules);
+    return rules;
 }
 
 bool runner_rules_have(const struct strings *names, const char *name)

@@ -11,7 +11,20 @@
 #include "proto/base/text.h"
 #include "proto/doc/node.h"
 
+struct runner_gpu {
+    const char *name;  /* as CUDA_VISIBLE_DEVICES has it at the runner */
+    const char *id;    /* the same at all runners of the machine */
+    const char *model; /* "": not known */
+    int64_t memory;    /* bytes, 0: not known */
+};
+
 struct runner_rules {
+    const char *machine; /* its id, see proto/base/machine_id.h; NULL: not
+                            known */
+    struct pairs labels; /* of --label */
+    size_t n_gpus;       /* that it may give */
+    const struct runner_gpu *gpus;
+    bool splits_gpus;                /* can give a part of one */
     bool images;                     /* runs images, and only these */
     struct strings allow;            /* names of runner/base/rules.h */
     struct strings volume_roots;     /* volumes may lie below */

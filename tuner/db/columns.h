@@ -65,7 +65,7 @@
     NEXT(INTEGER, winner) NEXT(INTEGER, created_ms) NEXT(INTEGER, started_ms)  \
     NEXT(INTEGER, ended_ms) NEXT(TEXT, facts) NEXT(INTEGER, outputs)           \
     NEXT(TEXT, doctor) NEXT(INTEGER, silent_ms) NEXT(INTEGER, usual_ms)        \
-    NEXT(INTEGER, hung)
+    NEXT(INTEGER, hung) NEXT(INTEGER, moving)
 #define DB_MEASUREMENT_LIST(FIRST, NEXT)                                       \
     FIRST(INTEGER, study) NEXT(INTEGER, trial) NEXT(INTEGER, attempt)          \
     NEXT(TEXT, replica) NEXT(INTEGER, writer) NEXT(INTEGER, seq)               \
@@ -74,7 +74,7 @@
 #define DB_RUNNER_LIST(FIRST, NEXT)                                            \
     FIRST(TEXT, id) NEXT(TEXT, engine) NEXT(TEXT, host) NEXT(TEXT, boot)       \
     NEXT(INTEGER, slots) NEXT(INTEGER, seen_ms) NEXT(INTEGER, online)          \
-    NEXT(TEXT, rules)
+    NEXT(TEXT, rules) NEXT(INTEGER, drain)
 #define DB_PRIOR_LIST(FIRST, NEXT)                                             \
     FIRST(INTEGER, study) NEXT(INTEGER, n) NEXT(INTEGER, origin)               \
     NEXT(TEXT, resource) NEXT(TEXT, name) NEXT(TEXT, spec)                     \

@@ -313,6 +313,46 @@ bool db_marks_equal(const struct db_marks *a, const struct db_marks *b)
            a->metadata == b->metadata && a->audit == b->audit;
 }
 
+/* --- trees --- */
+
+static enum ht_status visit_trees(sqlite3 *handle, const char *path,
+                                  db_tree_visit *visit, void *context,
+                                  struct ht_error *err)
+{
+    sqlite3_stmt *stmt = NULL;
+    enum ht_status status = HT_OK;
+    int rc = sqlite3_prepare_v2(handle,
+                                "SELECT project, tree FROM trees ORDER BY 1, 2",
+                                -1, &stmt, NULL);
+    while (rc == SQLITE_OK && status == HT_OK &&
+           (rc = sqlite3_step(stmt)) == SQLITE_ROW) {
+        rc = SQLITE_OK;
+        status = visit(context, (const char *)sqlite3_column_text(stmt, 0),
+                       (const char *)sqlite3_column_text(stmt, 1), err);
+    }
+    if (status == HT_OK && rc != SQLITE_DONE)
+        status = refuse(handle, rc, path, err);
+    sqlite3_finalize(stmt);
+    return status;
+}
+
+enum ht_status db_trees_each(const char *path, bool alone, db_tree_visit *visit,
+                             void *context, struct ht_error *err)
+{
+    sqlite3 *handle = NULL;
+    int64_t tables = 0;
+    enum ht_status status = open_read(path, alone, &handle, err);
+    if (status != HT_OK)
+        return status;
+    status = ask(handle, path,
+                 "SELECT count(*) FROM sqlite_schema WHERE name='trees'",
+                 &tables, NULL, err);
+    if (status == HT_OK && tables > 0)
+        status = visit_trees(handle, path, visit, context, err);
+    sqlite3_close(handle);
+    return status;
+}
+
 /* --- logs --- */
 
 enum ht_status db_logs_agree(const char *path, const char *logs, bool alone,

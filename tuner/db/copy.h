@@ -58,6 +58,13 @@ enum ht_status db_marks_read(const char *path, bool alone,
 enum ht_status db_logs_agree(const char *path, const char *logs, bool alone,
                              struct ht_error *err);
 
+/* Calls visit() for each tree in the table of trees, by project; a file of
+ * before that table has none. What visit() returns other than HT_OK ends it. */
+typedef enum ht_status db_tree_visit(void *context, const char *project,
+                                     const char *tree, struct ht_error *err);
+enum ht_status db_trees_each(const char *path, bool alone, db_tree_visit *visit,
+                             void *context, struct ht_error *err);
+
 /* Makes the file at `path` that of a new incarnation: it is brought up to date,
  * and numbers that may have been given after the moment `made_ms` of the copy
  * are skipped, see docs/operations.md. What ran then ends when the core starts

@@ -1,6 +1,5 @@
 #include "tuner/db/prior.h"
 
-#include "proto/base/limits.h"
 #include "tuner/db/columns.h"
 #include "tuner/db/internal.h"
 #include "tuner/db/states.h"
@@ -19,15 +18,14 @@
     "a.trial=t.id AND a.n=t.attempt AND "
 /* FAILED by lost machines or before the start; INFEASIBLE without a report in a
  * study that never had one. */
-#define BLAMELESS                                                              \
-    "(state=" SQL(                                                             \
-        TRIAL_FAILED) " AND (losses>?4 OR " ATTEMPT                            \
-                      "a.started_ms=0))) OR (state=" SQL(                      \
-                          TRIAL_INFEASIBLE) " AND " ATTEMPT                    \
-                                            "a.doctor<>'') AND NOT EXISTS("    \
-                                            "SELECT 1 FROM trials WHERE "      \
-                                            "study=?1 AND objective IS NOT "   \
-                                            "NULL))"
+#define LOST                                                                   \
+    "(state=" SQL(TRIAL_FAILED) " AND " ATTEMPT "(a.outcome=" SQL(             \
+        OUTCOME_LOST) " OR a.started_ms=0)))"
+#define UNHEARD                                                                \
+    "(state=" SQL(TRIAL_INFEASIBLE) " AND " ATTEMPT "a.doctor<>'') AND NOT "   \
+                                    "EXISTS(SELECT 1 FROM trials WHERE "       \
+                                    "study=?1 AND objective IS NOT NULL))"
+#define BLAMELESS LOST " OR " UNHEARD
 #define COPY(order)                                                            \
     "INSERT INTO prior_results(study, prior, trial, state, params, "           \
     "objective, final_metrics, final_step, stop) "                             \
@@ -56,8 +54,8 @@ enum ht_status db_prior_copy(struct db *db, const struct prior_row *row,
 {
     static const char highest[] = COPY("DESC");
     static const char lowest[] = COPY("ASC");
-    return db_run(db, err, maximize ? highest : lowest, "iiii", row->origin,
-                  row->study, row->n, (int64_t)HT_MAX_LOST);
+    return db_run(db, err, maximize ? highest : lowest, "iii", row->origin,
+                  row->study, row->n);
 }
 
 enum ht_status db_prior_inherit(struct db *db, const struct prior_row *row,

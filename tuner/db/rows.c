@@ -87,6 +87,14 @@ const char *db_attempt_outcome_name(enum attempt_outcome outcome)
     return names[outcome];
 }
 
+const char *db_runner_drain_name(enum runner_drain drain)
+{
+    static const char *const names[] = {[RUNNER_SERVES] = "SERVES",
+                                        [RUNNER_DRAINS] = "DRAINS",
+                                        [RUNNER_MOVES] = "MOVES"};
+    return names[drain];
+}
+
 bool db_study_state_is_final(enum study_state state)
 {
     return state >= STUDY_SUCCEEDED;

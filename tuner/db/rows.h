@@ -131,7 +131,7 @@ struct trial_row {
     int64_t ordinal;  /* of the suggestion in its study, from 0 */
     int64_t attempt;  /* newest attempt, 0: none */
     int64_t failures; /* attempts that failed by the trial's own fault */
-    int64_t losses;   /* attempts lost with their machine */
+    int64_t losses;   /* attempts in a row lost without progress */
     bool has_objective;
     double objective;   /* of the final measurement, when has_objective */
     int64_t final_step; /* of the final measurement */
@@ -190,6 +190,7 @@ struct attempt_row {
     int64_t silent_ms;
     int64_t usual_ms; /* median between its reports then; 0: not known */
     bool hung;        /* stopped for its silence: `reason` says how long */
+    bool moving;      /* stopped, for its trial to continue elsewhere */
     /* of the lease, of RUNNING, and of DRAINING or ENDED */
     int64_t created_ms, started_ms, ended_ms;
 };
@@ -222,6 +223,13 @@ struct event_row {
     struct record_name record;
 };
 
+/* What a person asked of a runner. */
+enum runner_drain {
+    RUNNER_SERVES,
+    RUNNER_DRAINS, /* no new trials */
+    RUNNER_MOVES   /* ... and trials there continue elsewhere */
+};
+
 /* A runner as its last hello described it; `online` and seen_ms change later,
  * too. */
 struct runner_row {
@@ -231,6 +239,7 @@ struct runner_row {
     int64_t seen_ms; /* when it last came or went */
     bool online;
     const char *rules; /* JSON object of what it can and may do */
+    enum runner_drain drain;
 };
 
 /* Constant texts, "" for a number that is no state. Several states share one
@@ -243,7 +252,8 @@ const char *db_trial_state_name(enum trial_state state);   /* "ACTIVE" */
 const char *db_trial_state_vertex(enum trial_state state);
 const char *db_attempt_state_name(enum attempt_state state);
 const char *
-db_attempt_outcome_name(enum attempt_outcome outcome); /* "failed" */
+db_attempt_outcome_name(enum attempt_outcome outcome);     /* "failed" */
+const char *db_runner_drain_name(enum runner_drain drain); /* "DRAINS" */
 bool db_study_state_is_final(enum study_state state);
 /* Trials made so far, without confirmations and withdrawn suggestions. */
 int64_t db_study_trials_made(const struct study_row *study);

@@ -169,7 +169,7 @@ static const char trials_table[] =
     "  attempt INTEGER NOT NULL DEFAULT 0, -- the newest, 0: none\n"
     "  failures INTEGER NOT NULL DEFAULT 0, -- attempts that failed by its\n"
     "    -- own fault,\n"
-    "  losses INTEGER NOT NULL DEFAULT 0, -- and with their machine\n"
+    "  losses INTEGER NOT NULL DEFAULT 0, -- in a row, without progress\n"
     "  rungs_passed INTEGER NOT NULL DEFAULT 0, -- of its early stopping rule\n"
     "  pausing INTEGER NOT NULL DEFAULT 0\n"
     "    CHECK(pausing IN (0, 1)), -- STOPPING only to be PAUSED\n"
@@ -553,10 +553,71 @@ static enum ht_status make_report_use(struct db *db, struct ht_error *err)
 static const char attempts_before[] =
     "ALTER TABLE trials ADD COLUMN attempts_before INTEGER NOT NULL DEFAULT 0;";
 
+static const char trees_table[] =
+    "CREATE TABLE trees(\n"
+    "  -- folders that are whole in DATA/store\n"
+    "  project TEXT NOT NULL,\n"
+    "  tree TEXT NOT NULL CHECK(length(tree)=64), -- SHA-256 of its manifest\n"
+    "  bytes INTEGER NOT NULL, -- of its files\n"
+    "  files INTEGER NOT NULL, -- how many\n"
+    "  created_ms INTEGER NOT NULL,\n"
+    "  unused_ms INTEGER NOT NULL, -- since when no row of tree_uses names "
+    "it;\n"
+    "    -- 0: one does, or it has not been seen yet that none does\n"
+    "  PRIMARY KEY(project, tree)\n"
+    ") STRICT, WITHOUT ROWID;"
+    "CREATE TABLE tree_uses(\n"
+    "  -- what keeps a tree\n"
+    "  study INTEGER NOT NULL REFERENCES studies(id),\n"
+    "  trial INTEGER NOT NULL, -- 0: the code of all its trials\n"
+    "  attempt INTEGER NOT NULL, -- 0 the same\n"
+    "  step INTEGER NOT NULL, -- of the report that named it; -1: at the end\n"
+    "  kind INTEGER NOT NULL CHECK(kind BETWEEN 0 AND 1), -- 0 code,\n"
+    "    -- 1 a checkpoint\n"
+    "  tree TEXT NOT NULL,\n"
+    "  project TEXT NOT NULL,\n"
+    "  PRIMARY KEY(study, trial, attempt, step, kind, tree),\n"
+    "  FOREIGN KEY(project, tree) REFERENCES trees(project, tree)\n"
+    ") STRICT, WITHOUT ROWID;"
+    "CREATE INDEX tree_uses_tree ON tree_uses(project, tree);";
+
+static const char checkpoints_table[] =
+    "CREATE TABLE checkpoints(\n"
+    "  -- what trials may continue from at any runner\n"
+    "  id INTEGER PRIMARY KEY, -- the newest is the highest\n"
+    "  study INTEGER NOT NULL,\n"
+    "  trial INTEGER NOT NULL,\n"
+    "  attempt INTEGER NOT NULL, -- that made it\n"
+    "  tree TEXT NOT NULL, -- in the store of the study's project\n"
+    "  step INTEGER NOT NULL, -- of the report that named it, -1: none did\n"
+    "  created_ms INTEGER NOT NULL,\n"
+    "  FOREIGN KEY(study, trial, attempt) REFERENCES attempts(study, trial, "
+    "n)\n"
+    ") STRICT;"
+    "CREATE INDEX checkpoints_trial ON checkpoints(study, trial);";
+
+/* Which trial gets which runner, see tuner/placement. */
+static const char placement[] =
+    "ALTER TABLE attempts ADD COLUMN gpus TEXT NOT NULL DEFAULT '';"
+    "ALTER TABLE attempts ADD COLUMN moving INTEGER NOT NULL DEFAULT 0;"
+    "ALTER TABLE runners ADD COLUMN drain INTEGER NOT NULL DEFAULT 0"
+    " CHECK(drain BETWEEN 0 AND 2);"
+    "CREATE TABLE projects(\n"
+    "  name TEXT PRIMARY KEY,\n"
+    "  share REAL NOT NULL CHECK(share>0),\n"
+    "  most_slots INTEGER NOT NULL, -- trials at a time, 0: no limit\n"
+    "  most_gpus REAL NOT NULL, -- 0: no limit\n"
+    "  usage REAL NOT NULL, -- decayed slot-seconds of ended attempts\n"
+    "  usage_ms INTEGER NOT NULL, -- when that was so\n"
+    "  trials REAL NOT NULL, -- recent attempts, a decayed count, and the\n"
+    "  trial_s REAL NOT NULL -- seconds that they ran\n"
+    ") STRICT, WITHOUT ROWID;";
+
 static const struct db_migration migrations[] = {
-    {NULL, make_tables},     {NULL, make_second},   {NULL, make_audit},
-    {NULL, make_tokens},     {NULL, make_sessions}, {NULL, make_shares},
-    {NULL, make_report_use}, {drop_crc, NULL},      {attempts_before, NULL},
+    {NULL, make_tables},     {NULL, make_second},       {NULL, make_audit},
+    {NULL, make_tokens},     {NULL, make_sessions},     {NULL, make_shares},
+    {NULL, make_report_use}, {drop_crc, NULL},          {attempts_before, NULL},
+    {trees_table, NULL},     {checkpoints_table, NULL}, {placement, NULL},
 };
 
 /* The core itself decides when the log is written back, see db_checkpoint(). */

@@ -346,12 +346,17 @@ enum ht_status db_study_erase(struct db *db, int64_t study, int64_t limit,
         "DELETE FROM report_use WHERE (study, trial, attempt, replica) IN "
         "(SELECT study, trial, attempt, replica FROM report_use "
         "WHERE study=?1 LIMIT ?2)",
+        "DELETE FROM tree_uses WHERE (study, trial, attempt, step, kind, tree) "
+        "IN (SELECT study, trial, attempt, step, kind, tree FROM tree_uses "
+        "WHERE study=?1 LIMIT ?2)",
         "DELETE FROM rungs WHERE (study, trial, rung) IN (SELECT study, "
         "trial, rung FROM rungs WHERE study=?1 LIMIT ?2)",
         "DELETE FROM metadata WHERE version IN (SELECT version FROM metadata "
         "WHERE study=?1 LIMIT ?2)",
         "DELETE FROM events WHERE study=?1 AND revision IN (SELECT revision "
         "FROM events WHERE study=?1 LIMIT ?2)",
+        "DELETE FROM checkpoints WHERE id IN (SELECT id FROM checkpoints "
+        "WHERE study=?1 LIMIT ?2)",
         "DELETE FROM attempts WHERE (study, trial, n) IN (SELECT study, trial, "
         "n FROM attempts WHERE study=?1 LIMIT ?2)",
         "DELETE FROM trials WHERE study=?1 AND id IN (SELECT id FROM trials "

@@ -1,6 +1,7 @@
 #include "tuner/http/call.h"
 
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -44,6 +45,7 @@ struct call *call_new(struct http *http, struct MHD_Connection *connection,
 
 static void call_free(struct call *call)
 {
+    store_release(call->http->options.store, call->req->transfer);
     request_free(call->req);
     text_free(&call->body);
     free(call);
@@ -103,12 +105,17 @@ void call_probe(struct call *call)
         call_abandon(call);
 }
 
-/* Whether what a reader has gathered is to be stored. */
+/* Whether what a reader has gathered, or the store has put on its disk, is to
+ * be stored by the core. */
 static bool has_gathered(struct call *call)
 {
-    const bool first = call->route->lane == LANE_GATHER && !call->gathered;
-    call->gathered = true;
-    return first && call->req->status == HT_OK;
+    const enum route_lane lane = call->route->lane;
+    const bool first =
+        !call->gathered && call->req->status == HT_OK &&
+        (lane == LANE_GATHER ||
+         (lane == LANE_STORE && call->finishing && call->route->core != NULL));
+    call->gathered |= first;
+    return first;
 }
 
 /* Runs on the thread of the lane that answered. */
@@ -167,9 +174,16 @@ bool call_is_bounded(const struct call *call)
            announced_bytes(call) <= CALL_MOST_READ;
 }
 
-static enum ht_status too_large(struct ht_error *err)
+int64_t call_most_body(const struct call *call)
 {
-    return ht_fail(err, HT_TOO_LARGE, "the body is over %d bytes", HT_MAX_SPEC);
+    return call->route != NULL && call->route->takes > 0 ? call->route->takes
+                                                         : HT_MAX_SPEC;
+}
+
+enum ht_status call_refuse_size(const struct call *call, struct ht_error *err)
+{
+    return ht_fail(err, HT_TOO_LARGE, "the body is over %lld bytes",
+                   (long long)call_most_body(call));
 }
 
 static enum ht_status check_stream(const struct call *call,
@@ -210,8 +224,9 @@ enum ht_status call_begin(struct call *call, const struct head *head,
         status = claim_connection(call, err);
     if (status == HT_OK)
         status = check_stream(call, err);
-    if (status == HT_OK && announced_bytes(call) > HT_MAX_SPEC)
-        status = too_large(err);
+    if (status == HT_OK &&
+        announced_bytes(call) > (uint64_t)call_most_body(call))
+        status = call_refuse_size(call, err);
     return status;
 }
 
@@ -257,8 +272,8 @@ static enum ht_status read_query(struct call *call, struct ht_error *err)
 static enum ht_status read_body(struct call *call, struct ht_error *err)
 {
     struct request *req = call->req;
-    if (call->received > HT_MAX_SPEC)
-        return too_large(err);
+    if (call->received > (uint64_t)call_most_body(call))
+        return call_refuse_size(call, err);
     if (call->body.len == 0)
         return HT_OK;
     req->diag = arena_alloc(req->arena, 1, sizeof *req->diag);
@@ -376,6 +391,8 @@ enum ht_status call_post(struct call *call, struct ht_error *err)
     call->req->answer = on_answer;
     if (lane == LANE_CORE || lane == LANE_LOGIN)
         core_post(http->options.core, call->req);
+    else if (lane == LANE_STORE)
+        store_post(http->options.store, call->req, call->step);
     else
         reader_post(lane == LANE_MODEL ? http->options.models
                                        : http->options.readers,
@@ -390,6 +407,19 @@ static enum ht_status check_writable(const struct call *call,
     if (call->route->core == NULL || damage == NULL)
         return HT_OK;
     return ht_fail(err, HT_UNAVAILABLE, DAMAGE_REFUSAL, damage);
+}
+
+/* All has come; a body that it takes is in its transfer. */
+static enum ht_status finish_for_store(struct call *call, struct ht_error *err)
+{
+    const char *range = call_header(call, "Range");
+    if (call->route->takes > 0 && call->received == 0)
+        return ht_fail(err, HT_INVALID, "the body is empty");
+    if (range != NULL)
+        call->req->range = arena_strdup(call->req->arena, range);
+    call->step = call->route->store;
+    call->finishing = true;
+    return HT_OK;
 }
 
 enum ht_status call_dispatch(struct call *call, struct ht_error *err)
@@ -410,6 +440,9 @@ enum ht_status call_dispatch(struct call *call, struct ht_error *err)
         return answer_login(call, err);
     case LANE_PAGE:
         return dashboard_answer(call->connection, call->req->file, err);
+    case LANE_STORE:
+        status = finish_for_store(call, err);
+        break;
     case LANE_CORE:
     case LANE_READER:
     case LANE_MODEL:
@@ -417,7 +450,7 @@ enum ht_status call_dispatch(struct call *call, struct ht_error *err)
     case LANE_STREAM:
         break;
     }
-    return call_post(call, err);
+    return status == HT_OK ? call_post(call, err) : status;
 }
 
 /* --- answering --- */
@@ -431,7 +464,8 @@ bool call_refuse(struct call *call, const struct ht_error *err, bool close)
     };
     struct text body = {0};
     http_error_text(&body, err,
-                    call->phase == CALL_EXPIRED ? NULL : call->req->diag);
+                    call->phase == CALL_EXPIRED ? NULL : call->req->diag,
+                    call->phase == CALL_EXPIRED ? NULL : call->req->missing);
     bool queued = http_queue(call->connection, &reply, &body);
     text_free(&body);
     note_refusal(call, err);
@@ -481,20 +515,34 @@ static ssize_t produce(void *context, uint64_t position, char *buffer,
  * has been sent. */
 static bool begin_pieces(struct call *call, bool close)
 {
+    char header[80];
+    struct transfer_range range;
+    const bool known = transfer_goes(call->req->transfer, &range);
     struct MHD_Response *response = MHD_create_response_from_callback(
-        MHD_SIZE_UNKNOWN, BLOCK_BYTES, produce, call, NULL);
-    const struct http_reply reply = {.code = MHD_HTTP_OK, .close = close};
+        known ? (uint64_t)range.bytes : MHD_SIZE_UNKNOWN, BLOCK_BYTES, produce,
+        call, NULL);
+    struct http_reply reply = {
+        .code = MHD_HTTP_OK, .type = call->req->reply_type, .close = close};
     if (response == NULL)
         return false;
+    if (known && range.partial) {
+        snprintf(header, sizeof header, "bytes %lld-%lld/%lld",
+                 (long long)range.begin,
+                 (long long)(range.begin + range.bytes - 1),
+                 (long long)range.total);
+        reply.code = MHD_HTTP_PARTIAL_CONTENT;
+        reply.range = header;
+    }
     call->begun = true;
-    if (call->is_head)
+    if (call->is_head && !known)
         http_fit_head(response);
     return http_queue_response(call->connection, &reply, response);
 }
 
 static bool send_reply(struct call *call, bool close)
 {
-    if (call->req->more)
+    struct transfer_range range;
+    if (call->req->more || transfer_goes(call->req->transfer, &range))
         return begin_pieces(call, close);
     struct http_reply reply = {.code = MHD_HTTP_OK,
                                .type = call->req->reply_type,

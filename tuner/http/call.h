@@ -13,6 +13,7 @@
 #include "proto/base/limits.h"
 #include "proto/base/text.h"
 #include "tuner/http/peers.h"
+#include "tuner/store/store.h"
 
 struct MHD_Connection;
 struct head;
@@ -49,11 +50,13 @@ struct call {
     bool is_framed;  /* it is clear where the request ends */
     struct text body;
     size_t received;         /* bytes of body, kept or not */
+    store_handler *step;     /* of LANE_STORE: what it is posted for */
     struct ht_error refusal; /* of its headers, sent behind the body */
     size_t sent;             /* of the piece in req->reply */
     bool begun;              /* an answer in pieces has begun */
     bool takes_interim;      /* the client has HTTP/1.1 */
-    bool gathered;           /* of LANE_GATHER: the core has it now */
+    bool gathered;           /* the core has it now, behind another lane */
+    bool finishing;          /* of LANE_STORE: all of its body has come */
 
     /* guarded by http->lock */
     enum call_phase phase;
@@ -66,6 +69,10 @@ struct call {
 
 /* A header's value; NULL: it has none. */
 const char *call_header(const struct call *call, const char *name);
+/* Bytes that its body may have. */
+int64_t call_most_body(const struct call *call);
+/* HT_TOO_LARGE */
+enum ht_status call_refuse_size(const struct call *call, struct ht_error *err);
 /* Checks the headers: grammar, gate, route, size. */
 enum ht_status call_begin(struct call *call, const struct head *head,
                           struct ht_error *err);

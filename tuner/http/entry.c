@@ -135,6 +135,7 @@ enum ht_status entry_check(struct call *call, const char *method,
                                   err);
         call->is_foreign = status != HT_OK;
     }
+    asked.is_raw = routed == HT_OK && call->route->is_raw;
     if (status == HT_OK)
         status = gate_check_type(&asked, err);
     return status;

@@ -393,7 +393,9 @@ enum ht_status gate_check_type(const struct gate_request *request,
     /* No form can send DELETE, and Google's clients send it without a type. */
     bool is_bare_delete =
         strcmp(request->method, "DELETE") == 0 && !request->has_body;
-    if (is_read(request) || is_bare_delete || is_json(request->content_type))
+    bool is_raw_put = strcmp(request->method, "PUT") == 0 && request->is_raw;
+    if (is_read(request) || is_bare_delete || is_raw_put ||
+        is_json(request->content_type))
         return HT_OK;
     return ht_fail(err, HT_INVALID,
                    "changes need Content-Type: application/json");

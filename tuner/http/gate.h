@@ -70,6 +70,7 @@ struct gate_request {
     const char *certificate;      /* name in its certificate, or NULL */
     const char *content_type;
     bool has_body;
+    bool is_raw; /* its route takes bytes that are no JSON */
     bool secure; /* it came by https, see arrival.h */
 };
 
@@ -108,7 +109,7 @@ enum ht_status gate_check_role(unsigned needs, unsigned roles,
                                struct ht_error *err);
 
 /* A browser sends JSON across sites only after asking first, so changes must
- * be JSON. HT_INVALID. */
+ * be JSON; PUT it sends only then, whatever the type. HT_INVALID. */
 enum ht_status gate_check_type(const struct gate_request *request,
                                struct ht_error *err);
 

@@ -25,6 +25,7 @@
 #include "tuner/http/route.h"
 #include "tuner/http/sse.h"
 #include "tuner/http/state.h"
+#include "tuner/http/upload.h"
 
 enum {
     MOST_CONNECTIONS = 10000,
@@ -191,8 +192,11 @@ static enum MHD_Result take_step(const struct step *step)
         call = *step->call = new_call(step->http, step->head.connection);
         return begin(call, &step->head);
     }
+    upload_resume(call);
     if (*step->len > 0)
-        return take_body(call, step->data, step->len);
+        return upload_is_wanted(call)
+                   ? upload_take(call, step->data, step->len) ? MHD_YES : MHD_NO
+                   : take_body(call, step->data, step->len);
     if (call->phase != CALL_READING) {
         peers_enter(call->http->peers, call->peer,
                     call->route->lane == LANE_STREAM ? PEER_WORK : PEER_ANSWER);

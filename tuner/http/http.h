@@ -19,6 +19,7 @@ struct proxies;
 struct reader_pool;
 struct sessions;
 struct sse;
+struct store;
 
 struct http_options {
     int listen_fd;           /* bound and listening; taken over */
@@ -28,6 +29,7 @@ struct http_options {
     struct core *core;
     struct reader_pool *readers;
     struct reader_pool *models; /* for LANE_MODEL */
+    struct store *store;        /* for LANE_STORE */
     struct sse *sse;
     size_t page_most;  /* see struct request */
     bool relay_is_tls; /* what http_adopt() gets came by TLS */

@@ -1,6 +1,7 @@
 #include "tuner/http/peers.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,6 +20,7 @@
 struct peer {
     int fd;
     bool by_tls;
+    bool left; /* in the middle of a body, when it was looked at last */
     char address[INET6_ADDRSTRLEN];
     char certificate[PRINCIPAL_CERTIFICATE_BYTES];
     enum peer_phase phase;
@@ -132,6 +134,7 @@ static void place(struct peers *peers, struct peer *peer, enum peer_phase phase)
                             : clock_monotonic_ms() + limits_ms[phase];
     links_append(&peers->phases[phase], &peer->by_phase);
     links_append(waits ? &crowd->waiting : &crowd->working, &peer->in_crowd);
+    peer->left = false;
 }
 
 static void leave_crowd(struct peers *peers, struct peer *peer)
@@ -348,9 +351,36 @@ void peers_release(struct peers *peers, struct peer *peer)
     memory_unlock(&peers->lock);
 }
 
+/* Nothing more comes, and all that came was read. */
+static bool is_at_end(const struct peer *peer)
+{
+    char byte;
+    const ssize_t n = recv(peer->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+    return n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR);
+}
+
+/* The library misses an end that comes with the bytes before it, as its epoll
+ * is edge-triggered. At the second look the rest of the body, if it was all
+ * there, has been taken. */
+static void end_left(struct peers *peers)
+{
+    const struct links *list = &peers->phases[PEER_BODY];
+    struct links *next;
+    for (struct links *at = list->next; at != list; at = next) {
+        struct peer *peer = LINKS_OF(at, struct peer, by_phase);
+        const bool left = is_at_end(peer);
+        next = at->next;
+        if (left && peer->left)
+            end(peers, peer);
+        else
+            peer->left = left;
+    }
+}
+
 bool peers_tick(struct peers *peers, int64_t now_ms)
 {
     memory_lock(&peers->lock);
+    end_left(peers);
     for (int i = 0; i < PEER_PHASES; i++) {
         const struct links *list = &peers->phases[i];
         struct links *next;

@@ -28,7 +28,7 @@ static void add_violations(cJSON *error, const struct diag *diag)
 }
 
 void http_error_text(struct text *out, const struct ht_error *err,
-                     const struct diag *diag)
+                     const struct diag *diag, const struct strings *missing)
 {
     cJSON *object = cJSON_CreateObject();
     cJSON *error = json_add_object(object, "error");
@@ -37,6 +37,11 @@ void http_error_text(struct text *out, const struct ht_error *err,
     json_add_string(error, "status", ht_status_rpc(err->status));
     if (diag != NULL && diag->errors > 0)
         add_violations(error, diag);
+    if (missing != NULL) {
+        cJSON *names = json_add_array(object, "missing");
+        for (size_t i = 0; i < missing->n; i++)
+            json_push_string(names, missing->items[i]);
+    }
     json_print(object, out);
 }
 
@@ -53,6 +58,7 @@ static bool add_headers(struct MHD_Response *response,
         {"X-Content-Type-Options", "nosniff"},
         {"Allow", reply->allow},
         {"Set-Cookie", reply->cookie},
+        {"Content-Range", reply->range},
         {"Connection", reply->close ? "close" : NULL},
         {"WWW-Authenticate",
          reply->code == MHD_HTTP_UNAUTHORIZED ? "Bearer" : NULL},

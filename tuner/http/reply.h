@@ -12,9 +12,10 @@
 struct MHD_Connection;
 struct MHD_Response;
 
-/* Appends {"error":{...}}; `diag` (or NULL) becomes field violations. */
+/* Appends {"error":{...}}; `diag` (or NULL) becomes field violations, `missing`
+ * (or NULL) a member beside it. */
 void http_error_text(struct text *out, const struct ht_error *err,
-                     const struct diag *diag);
+                     const struct diag *diag, const struct strings *missing);
 
 /* The head of an answer. */
 struct http_reply {
@@ -22,6 +23,7 @@ struct http_reply {
     const char *allow;  /* Allow header, or NULL */
     const char *cookie; /* Set-Cookie header, or NULL */
     const char *type;   /* Content-Type, NULL: JSON */
+    const char *range;  /* Content-Range, or NULL */
     bool close;         /* end the connection after this answer */
 };
 

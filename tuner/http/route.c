@@ -86,7 +86,10 @@ static const struct name {
     {"trial", offsetof(struct request, trial), NULL},
     {"operation", offsetof(struct request, operation), NULL},
     {"token", offsetof(struct request, token), NULL},
+    {"runner", offsetof(struct request, runner), NULL},
     {"file", offsetof(struct request, file), NULL},
+    {"chunk", offsetof(struct request, chunk), NULL},
+    {"tree", offsetof(struct request, tree), NULL},
 };
 
 static const struct name *name_of(struct part pattern)

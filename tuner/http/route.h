@@ -2,8 +2,8 @@
  *
  * A route names its method, the shape of its path, the roles that open it and
  * the one function that answers, in its lane: the core (changes), a reader
- * (queries) or the HTTP thread (logins, the dashboard's files, constant
- * answers). */
+ * (queries), the store or the HTTP thread (logins, the dashboard's files,
+ * constant answers). */
 #ifndef HT_TUNER_HTTP_ROUTE_H
 #define HT_TUNER_HTTP_ROUTE_H
 
@@ -14,6 +14,7 @@
 #include "tuner/core/request.h"
 #include "tuner/http/login.h"
 #include "tuner/read/reader.h"
+#include "tuner/store/store.h"
 
 /* The thread that answers a route. */
 enum route_lane {
@@ -22,6 +23,8 @@ enum route_lane {
     LANE_MODEL,  /* `read` runs on the thread of slow questions, which need a
                     model of the study */
     LANE_GATHER, /* `read` gathers on a reader thread what `core` then stores */
+    LANE_STORE,  /* `store` runs on a thread of the store, then `core`, where it
+                    is set, on the core thread */
     LANE_STREAM, /* `read` prepares, then events are streamed */
     LANE_INSTANT, /* `instant` is the answer */
     LANE_LOGIN,   /* `login` runs on the HTTP thread, then `core`, where it is
@@ -29,7 +32,8 @@ enum route_lane {
     LANE_PAGE     /* a file of the dashboard is the answer, see dashboard.h */
 };
 
-/* Of core, read, instant and login only those that its lane names are set. */
+/* Of core, read, store, instant and login only those that its lane names are
+ * set. */
 struct route {
     const char *method;
     const char *pattern; /* "/v1/projects/{project}/..." */
@@ -38,9 +42,13 @@ struct route {
     unsigned kinds;    /* STUDY_KIND() bits that the path shows; 0: any */
     bool routine;      /* a change that clients at work make all the time, see
                           enum audit_kind */
+    bool is_raw;       /* its body is no JSON, so has no such type */
     const char *query; /* names that it takes there, see query.h */
     request_handler *core;
     reader_handler *read;
+    store_handler *store;
+    int64_t takes; /* bytes of a body that the store gets as it comes; 0: the
+                      body is JSON of at most HT_MAX_SPEC */
     const char *instant;
     login_handler *login;
 };

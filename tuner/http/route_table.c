@@ -2,8 +2,10 @@
 
 #include "tuner/http/route.h"
 
+#include "proto/tree/manifest.h"
 #include "tuner/api/aip.h"
 #include "tuner/api/backups.h"
+#include "tuner/api/fleet.h"
 #include "tuner/api/metadata.h"
 #include "tuner/api/open_suggest.h"
 #include "tuner/api/open_trial.h"
@@ -15,6 +17,7 @@
 #include "tuner/api/vizier.h"
 #include "tuner/ask/query.h"
 #include "tuner/http/gate.h"
+#include "tuner/store/store.h"
 
 #define VERTEX "/v1/projects/{project}/locations/{location}"
 #define JOBS VERTEX "/hyperparameterTuningJobs"
@@ -24,6 +27,7 @@
 #define AIP "/v1/projects/{project}"
 #define AIP_JOBS AIP "/jobs"
 #define OURS "/hypertune/v1"
+#define KEPT OURS "/projects/{project}"
 
 /* The kinds of a collection. A tuning job searches, so it is a study too. */
 #define TUNING STUDY_KIND(JOB_TUNING)
@@ -83,6 +87,10 @@
 /* Answered at once, by the HTTP thread. */
 #define LOGIN(how, path, role, handler)                                        \
     ROUTE(how, path, role, LANE_LOGIN, ANY, NULL, .login = (handler))
+/* What the store keeps of a project. */
+#define STORE(how, path, handler)                                              \
+    ROUTE(how, path, GATE_SUBMIT | GATE_RUNNER, LANE_STORE, ANY, NULL,         \
+          .store = (handler))
 #define PAGE(path)                                                             \
     ROUTE("GET", path, GATE_OPEN, LANE_PAGE, ANY, QUERY_ANYTHING, .core = NULL)
 /* Google's resources have a collection of operations each. */
@@ -214,8 +222,31 @@ const struct route route_table[] = {
           "attempt limit offset replica stream tail"),
     QUERY(ANY, OURS "/studies/{study}/trials/{trial}/changes", read_changes,
           "attempt"),
+    STORE("POST", KEPT "/chunks:missing", store_missing),
+    {.method = "PUT",
+     .pattern = KEPT "/chunks/{chunk}",
+     .needs = GATE_SUBMIT | GATE_RUNNER,
+     .lane = LANE_STORE,
+     .store = store_put_chunk,
+     .takes = TREE_CHUNK,
+     .is_raw = true},
+    STORE("GET", KEPT "/chunks/{chunk}", store_get_chunk),
+    {.method = "POST",
+     .pattern = KEPT "/trees",
+     .needs = GATE_SUBMIT | GATE_RUNNER,
+     .lane = LANE_STORE,
+     .routine = true,
+     .store = store_put_tree,
+     .core = store_commit_tree,
+     .takes = TREE_MOST_MANIFEST},
+    STORE("GET", KEPT "/trees/{tree}", store_get_tree),
     CORE("POST", ANY, OURS "/runners:join", GATE_JOIN, token_join, NULL),
     ADMIN("POST", OURS "/backups", backup_create),
+    ADMIN("POST", OURS "/runners/{runner}:drain", runner_drain),
+    ADMIN("POST", OURS "/runners/{runner}:resume", runner_resume),
+    CORE("GET", ANY, OURS "/projects", GATE_READ, project_list, NULL),
+    CORE("GET", ANY, OURS "/projects/{project}", GATE_READ, project_show, NULL),
+    ADMIN("PATCH", OURS "/projects/{project}", project_set),
     ADMIN("GET", OURS "/tokens", token_show),
     ADMIN("POST", OURS "/tokens", token_create),
     ADMIN("POST", OURS "/tokens/{token}:revoke", token_revoke),

@@ -9,11 +9,13 @@
 #include "tuner/base/budget.h"
 #include "tuner/base/disk_room.h"
 #include "tuner/base/meter.h"
+#include "tuner/base/store_board.h"
 #include "tuner/base/tracker_board.h"
 #include "tuner/base/webhook_board.h"
 #include "tuner/db/db.h"
 #include "tuner/db/silence.h"
 #include "tuner/db/state_counts.h"
+#include "tuner/db/trees.h"
 #include "tuner/read/reader.h"
 
 /* A monitor keeps a series for each study: the newest of the studies that
@@ -180,6 +182,21 @@ static void write_backups(struct backup_board *board, struct text *out)
     free(state);
 }
 
+static enum ht_status write_store(const struct reader *reader, struct text *out,
+                                  struct ht_error *err)
+{
+    int64_t trees;
+    const enum ht_status status = db_tree_count(reader->db, &trees, err);
+    if (status != HT_OK)
+        return status;
+    meter_single(out, "hypertune_store_trees", "gauge",
+                 "Code and checkpoints that are kept.", (double)trees);
+    meter_single(out, "hypertune_store_bytes", "gauge",
+                 "What the store takes on the disk.",
+                 (double)store_board_bytes(reader->facts->store));
+    return HT_OK;
+}
+
 static void write_server(const struct reader *reader, struct text *out)
 {
     const struct meter_label labels[] = {{"version", HT_VERSION},
@@ -210,6 +227,8 @@ enum ht_status read_metrics(struct reader *reader, struct request *req,
         status = db_silence_count(reader->db, &silent, err);
     if (status == HT_OK)
         status = write_runners(reader, req, err);
+    if (status == HT_OK)
+        status = write_store(reader, &req->reply, err);
     if (status != HT_OK)
         return status;
     req->reply_type = "text/plain; version=0.0.4; charset=utf-8";

@@ -20,6 +20,7 @@ struct replay;
 struct secrets_state;
 struct last_seen;
 struct backup_board;
+struct store_board;
 struct tls_board;
 struct tracker_board;
 struct webhook_board;
@@ -34,6 +35,7 @@ struct server_facts {
     struct webhook_board *webhooks;                  /* and this */
     struct tracker_board *trackers;                  /* and this */
     struct backup_board *backups;                    /* and this */
+    struct store_board *store;                       /* and this */
     struct tls_board *tls;                           /* NULL: no TLS */
     const struct secrets_state *secrets;             /* borrowed */
     int64_t started_ms;                              /* monotonic */

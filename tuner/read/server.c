@@ -12,9 +12,12 @@
 #include "tuner/base/backup_board.h"
 #include "tuner/base/disk_room.h"
 #include "tuner/base/secrets_state.h"
+#include "tuner/base/store_board.h"
 #include "tuner/base/tls_board.h"
 #include "tuner/base/tracker_board.h"
 #include "tuner/base/webhook_board.h"
+#include "tuner/db/fleet.h"
+#include "tuner/db/trees.h"
 #include "tuner/logs/logs.h"
 #include "tuner/runners/last_seen.h"
 #include "tuner/view/view.h"
@@ -102,8 +105,10 @@ enum ht_status read_server(struct reader *reader, struct request *req,
                            struct ht_error *err)
 {
     const struct server_facts *facts = reader->facts;
-    int64_t open;
+    int64_t open, trees;
     enum ht_status status = db_study_open_count(reader->db, &open, err);
+    if (status == HT_OK)
+        status = db_tree_count(reader->db, &trees, err);
     if (status != HT_OK)
         return status;
     cJSON *object = cJSON_CreateObject();
@@ -123,6 +128,9 @@ enum ht_status read_server(struct reader *reader, struct request *req,
     webhook_board_write(facts->webhooks, req->arena, object);
     tracker_board_write(facts->trackers, object);
     backup_board_write(facts->backups, object);
+    cJSON *store = json_add_object(object, "store");
+    json_add_int(store, "bytes", store_board_bytes(facts->store));
+    json_add_int(store, "trees", trees);
     json_print(object, &req->reply);
     return HT_OK;
 }
@@ -131,7 +139,10 @@ enum ht_status read_runners(struct reader *reader, struct request *req,
                             struct ht_error *err)
 {
     struct runner_list list;
+    struct fleet_attempt_list running;
     enum ht_status status = db_runner_list(reader->db, req->arena, &list, err);
+    if (status == HT_OK)
+        status = db_fleet_attempts(reader->db, req->arena, &running, err);
     text_puts(&req->reply, "{\"runners\":[");
     for (size_t i = 0; status == HT_OK && i < list.n; i++) {
         int64_t busy;
@@ -144,7 +155,11 @@ enum ht_status read_runners(struct reader *reader, struct request *req,
             list.rows[i].seen_ms = seen_ms;
         if (i > 0)
             text_puts(&req->reply, ",");
-        json_print(view_runner(&list.rows[i], busy), &req->reply);
+        cJSON *shown = view_runner(&list.rows[i], busy);
+        for (size_t k = 0; k < running.n; k++)
+            if (strcmp(running.rows[k].runner, list.rows[i].id) == 0)
+                view_add_running(shown, &running.rows[k]);
+        json_print(shown, &req->reply);
     }
     text_puts(&req->reply, "]}");
     return status;

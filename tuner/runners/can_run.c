@@ -172,9 +172,8 @@ static void check_kind(const struct checking *checking)
     struct can_run_lack lack = {0};
     const struct runner_rules opposite = {.images =
                                               !job_needs_images(checking->job)};
-    bool any;
-    (void)live_slots(core_live(checking->core), &any);
-    if (any && first_fit(checking) == NULL &&
+    if (live_has_runner(core_live(checking->core)) &&
+        first_fit(checking) == NULL &&
         !can_run_allows(checking->arena, &opposite, checking->job, &lack))
         diag_warning(checking->warnings, 0, 0, lack.field, "%s", lack.text);
 }

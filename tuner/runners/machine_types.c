@@ -13,7 +13,7 @@
 #include "proto/doc/diag.h"
 #include "proto/doc/node.h"
 #include "tuner/core/core.h"
-#include "tuner/db/write.h"
+#include "tuner/core/live.h"
 
 enum { LOOK_MS = 1000, MOST_BYTES = 1024 * 1024, MOST_SIZES = 14 };
 
@@ -358,36 +358,6 @@ int64_t machine_types_gpus_needed(struct core *core, const struct job *job)
         n += job->pools[i].count *
              machine_types_needs(machines, job, &job->pools[i]).gpus;
     return n;
-}
-
-static enum ht_status add_needs(struct core *core, int64_t study, int64_t *n,
-                                struct ht_error *err)
-{
-    const struct job *job;
-    const enum ht_status status = core_job(core, study, &job, err);
-    if (status == HT_OK)
-        *n += machine_types_gpus_needed(core, job);
-    return status;
-}
-
-enum ht_status machine_types_gpus_free(struct core *core, struct arena *arena,
-                                       const struct live_runner *runner,
-                                       int64_t *n, struct ht_error *err)
-{
-    struct attempt_list open;
-    int64_t used = 0;
-    if (runner->rules.share_gpus) {
-        *n = runner->gpus;
-        return HT_OK;
-    }
-    enum ht_status status =
-        db_attempt_open(core_db(core), arena, runner->id, &open, err);
-    for (size_t i = 0; status == HT_OK && i < open.n; i++)
-        if (open.rows[i].state != ATTEMPT_DRAINING)
-            status = add_needs(core, open.rows[i].study, &used, err);
-    if (status == HT_OK)
-        *n = runner->gpus > used ? runner->gpus - used : 0;
-    return status;
 }
 
 struct gpus_known machine_types_gpus_known(struct live *live)

@@ -15,11 +15,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "proto/base/arena.h"
-#include "proto/base/error.h"
 #include "proto/job/job.h"
 #include "tuner/core/core.h"
-#include "tuner/core/live.h"
 
 /* What one replica needs, or a machine has. */
 struct machine_type {
@@ -29,6 +26,7 @@ struct machine_type {
 };
 
 struct core;
+struct live;
 struct machine_types;
 
 /* The file need not exist. */
@@ -56,12 +54,6 @@ struct machine_type machine_types_needs(const struct machine_types *machines,
 
 /* Of one attempt: all replicas together. */
 int64_t machine_types_gpus_needed(struct core *core, const struct job *job);
-
-/* Of the runner, not taken by attempts whose processes may still run; where
- * GPUs are shared, all. */
-enum ht_status machine_types_gpus_free(struct core *core, struct arena *arena,
-                                       const struct live_runner *runner,
-                                       int64_t *n, struct ht_error *err);
 
 struct gpus_known { /* of the runners online */
     int64_t most;   /* that one of them has */

@@ -16,6 +16,7 @@
 #include "tuner/runners/can_run.h"
 #include "tuner/search/method.h"
 #include "tuner/search/warm_start_copy.h"
+#include "tuner/study/code_use.h"
 #include "tuner/study/common_file.h"
 #include "tuner/study/move.h"
 #include "tuner/study/trial.h"
@@ -99,7 +100,9 @@ static enum ht_status insert(struct core *core, struct request *req,
         .job_spec = making->job_spec};
     req->subject =
         (struct audit_subject){.project = row.project, .name = row.name};
-    const enum ht_status status = db_study_insert(core_db(core), &row, err);
+    enum ht_status status = db_study_insert(core_db(core), &row, err);
+    if (status == HT_OK)
+        status = code_use_change(core, row.project, row.id, NULL, job, err);
     if (status != HT_OK)
         return status;
     struct event_row event = {.study = making->id,

@@ -6,6 +6,7 @@
 #include "tuner/base/meter.h"
 #include "tuner/core/core.h"
 #include "tuner/db/write.h"
+#include "tuner/runners/fleet.h"
 #include "tuner/study/living_attempts.h"
 #include "tuner/study/suggestion_stock.h"
 
@@ -226,10 +227,13 @@ enum ht_status move_attempt(struct core *core, struct attempt_row *row,
                               .from = db_attempt_state_name(row->state),
                               .to = db_attempt_state_name(to),
                               .reason = reason};
-    const enum ht_status status = move_event(core, &event, err);
+    enum ht_status status = move_event(core, &event, err);
     if (status != HT_OK)
         return status;
     count_attempt(core, row, to);
+    if (row->state < ATTEMPT_DRAINING && to >= ATTEMPT_DRAINING &&
+        (status = fleet_note_end(core, row, err)) != HT_OK)
+        return status;
     if (to == ATTEMPT_ENDED)
         living_attempts_drop(core, row->study, row->trial);
     row->state = to;

@@ -6,6 +6,7 @@
 #include "tuner/core/core.h"
 #include "tuner/db/outputs.h"
 #include "tuner/db/ranking.h"
+#include "tuner/study/checkpoints.h"
 
 enum { MOST_AT_ONCE = 100 /* trials in one answer */ };
 
@@ -33,8 +34,10 @@ static bool holds(const int64_t ids[], size_t n, int64_t id)
 static enum ht_status disown(struct core *core, int64_t study, int64_t trial,
                              struct ht_error *err)
 {
-    return db_outputs_move(core_db(core), study, trial, OUTPUTS_THERE,
-                           OUTPUTS_UNWANTED, err);
+    const enum ht_status status = db_outputs_move(
+        core_db(core), study, trial, OUTPUTS_THERE, OUTPUTS_UNWANTED, err);
+    return status == HT_OK ? checkpoints_forget(core, study, trial, err)
+                           : status;
 }
 
 /* At most one trial leaves the best ones when another ends: the first that is
@@ -76,7 +79,9 @@ enum ht_status outputs_note_end(struct core *core,
 {
     const struct job *job;
     struct arena *arena = arena_new();
-    enum ht_status status = core_job(core, trial->study, &job, err);
+    enum ht_status status = checkpoints_note_end(core, trial, err);
+    if (status == HT_OK)
+        status = core_job(core, trial->study, &job, err);
     /* A study whose spec is damaged ends all the same. */
     if (status == HT_CORRUPT)
         status = HT_OK;

@@ -3,12 +3,13 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "tuner/core/core.h"
 #include "tuner/core/disk_guard.h"
 #include "tuner/core/live.h"
 #include "tuner/db/specs.h"
 #include "tuner/db/write.h"
-#include "tuner/runners/can_run.h"
-#include "tuner/runners/machine_types.h"
+#include "tuner/placement/placement.h"
+#include "tuner/runners/fleet.h"
 #include "tuner/study/end.h"
 #include "tuner/study/end_rules.h"
 #include "tuner/study/living_attempts.h"
@@ -135,38 +136,21 @@ static void want_trials(struct settling *settling)
         study_ask(settling->core, &settling->row, 1, NULL);
 }
 
-/* NULL when an online runner may run the trials. */
-static const char *refusal_of_all(struct settling *settling)
-{
-    struct can_run_lack lack = {0};
-    const struct live_runner *runner = live_runners(core_live(settling->core));
-    for (; runner != NULL; runner = runner->next)
-        if (runner->online && can_run_allows(settling->arena, &runner->rules,
-                                             settling->job, &lack))
-            return NULL;
-    return lack.text;
-}
-
 /* Why waiting trials wait. */
-static const char *wanted_reason(struct settling *settling, int64_t slots)
+static enum ht_status wanted_reason(struct settling *settling, int64_t active,
+                                    int64_t waiting, const char **reason,
+                                    struct ht_error *err)
 {
-    const char *refusal = refusal_of_all(settling);
-    if (refusal != NULL)
-        return refusal;
-    const int64_t needed =
-        machine_types_gpus_needed(settling->core, settling->job);
-    const struct gpus_known gpus =
-        machine_types_gpus_known(core_live(settling->core));
-    if (needed > gpus.most)
-        return arena_printf(
-            settling->arena,
-            "each needs %lld GPU%s, no runner has more than %lld",
-            (long long)needed, needed == 1 ? "" : "s", (long long)gpus.most);
-    if (needed > 0)
-        return arena_printf(settling->arena, "%lld slots, %lld GPU%s",
-                            (long long)slots, (long long)gpus.all,
-                            gpus.all == 1 ? "" : "s");
-    return arena_printf(settling->arena, "%lld slots", (long long)slots);
+    struct fleet fleet;
+    const enum ht_status status =
+        fleet_read(settling->core, settling->arena, &fleet, err);
+    if (status != HT_OK)
+        return status;
+    fleet_add_study(&fleet, &settling->row, settling->job, waiting, active);
+    *reason = arena_printf(settling->arena, "%lld of %lld wait: %s",
+                           (long long)waiting, (long long)active + waiting,
+                           placement_reason(&fleet.state, settling->arena, 0));
+    return HT_OK;
 }
 
 /* Clients get confirmations like any other trial when they ask. */
@@ -206,37 +190,39 @@ static const char *reason_of_disk(struct settling *settling, int64_t active,
                                       disk_reason, (long long)active);
 }
 
-static const char *running_reason(struct settling *settling)
+static enum ht_status running_reason(struct settling *settling,
+                                     const char **reason, struct ht_error *err)
 {
     const int64_t active = trial_counts_all(&settling->counts, TRIAL_ACTIVE) +
                            trial_counts_all(&settling->counts, TRIAL_STOPPING);
     const int64_t waiting =
         trial_counts_all(&settling->counts, TRIAL_REQUESTED);
-    bool any;
-    const int64_t slots = live_slots(core_live(settling->core), &any);
+    if (waiting == 0)
+        live_study(core_live(settling->core), settling->row.id)
+            ->waits_since_ms = 0;
+    const char *full = reason_of_disk(settling, active, waiting);
     if (pauses_for_refusals(&settling->row) ||
         pauses_for_metric(&settling->row))
-        return settling->row.reason;
-    if (settling->row.state == STUDY_PAUSED)
-        return active == 0
-                   ? "paused"
-                   : arena_printf(settling->arena, "paused, %lld still run",
-                                  (long long)active);
-    const char *full = reason_of_disk(settling, active, waiting);
-    if (full != NULL)
-        return full;
-    if (settling->row.kind == JOB_STUDY)
-        return clients_reason(settling, active);
-    if (!any)
-        return "no runner is connected";
-    if (active + waiting == 0)
-        return "the next trials are being chosen";
-    if (waiting == 0)
-        return arena_printf(settling->arena, "%lld of %lld run",
-                            (long long)active, (long long)active);
-    return arena_printf(
-        settling->arena, "%lld of %lld wait: %s", (long long)waiting,
-        (long long)active + (long long)waiting, wanted_reason(settling, slots));
+        *reason = settling->row.reason;
+    else if (settling->row.state == STUDY_PAUSED)
+        *reason = active == 0
+                      ? "paused"
+                      : arena_printf(settling->arena, "paused, %lld still run",
+                                     (long long)active);
+    else if (full != NULL)
+        *reason = full;
+    else if (settling->row.kind == JOB_STUDY)
+        *reason = clients_reason(settling, active);
+    else if (!live_has_runner(core_live(settling->core)))
+        *reason = "no runner is connected";
+    else if (active + waiting == 0)
+        *reason = "the next trials are being chosen";
+    else if (waiting == 0)
+        *reason = arena_printf(settling->arena, "%lld of %lld run",
+                               (long long)active, (long long)active);
+    else
+        return wanted_reason(settling, active, waiting, reason, err);
+    return HT_OK;
 }
 
 /* Whether the first attempt has run since this was looked at. */
@@ -274,11 +260,13 @@ static enum ht_status note_disk(struct settling *settling, const char *reason,
 static enum ht_status save_reason(struct settling *settling,
                                   struct ht_error *err)
 {
-    const char *reason = running_reason(settling);
+    const char *reason;
     const bool starts =
         settling->row.started_ms == 0 && settling->counts.of[TRIAL_ACTIVE] > 0;
     bool begins;
-    const enum ht_status status = begins_now(settling, &begins, err);
+    enum ht_status status = running_reason(settling, &reason, err);
+    if (status == HT_OK)
+        status = begins_now(settling, &begins, err);
     if (status != HT_OK ||
         (!starts && !begins && strcmp(reason, settling->row.reason) == 0))
         return status;

@@ -8,6 +8,7 @@
 #include "tuner/base/reason.h"
 #include "tuner/core/core.h"
 #include "tuner/core/live.h"
+#include "tuner/db/trial_checkpoints.h"
 #include "tuner/db/write.h"
 #include "tuner/search/pareto_trials.h"
 #include "tuner/study/final_measurement.h"
@@ -137,6 +138,7 @@ static enum ht_status decide_failed(struct deciding *deciding,
     struct trial_row *trial = deciding->trial;
     const char *why = deciding->attempt->reason;
     trial->failures++;
+    trial->losses = 0;
     if (trial->failures > deciding->job->retries)
         return move_trial(deciding->core, trial, TRIAL_FAILED, why, err);
     const int64_t delay_ms = retry_delay_ms(deciding->core, trial->failures);
@@ -149,18 +151,50 @@ static enum ht_status decide_failed(struct deciding *deciding,
     return move_trial(deciding->core, trial, TRIAL_REQUESTED, reason, err);
 }
 
-static enum ht_status decide_lost(struct deciding *deciding,
+/* Of the newest attempts, `losses` of them: those that had begun. */
+static enum ht_status count_begun(const struct deciding *deciding, size_t *n,
+                                  struct ht_error *err)
+{
+    const struct trial_row *trial = deciding->trial;
+    struct attempt_list list = {0};
+    const enum ht_status status =
+        db_attempt_list(core_db(deciding->core), deciding->arena, trial->study,
+                        trial->id, &list, err);
+    const size_t losses = (size_t)trial->losses;
+    *n = 0;
+    for (size_t i = list.n > losses ? list.n - losses : 0; i < list.n; i++)
+        *n += list.rows[i].started_ms > 0;
+    return status;
+}
+
+/* Why the trial is not tried again; NULL: it is. One that brings its trial
+ * further may be lost any number of times. */
+static enum ht_status find_lost_for_good(const struct deciding *deciding,
+                                         const char **reason,
+                                         struct ht_error *err)
+{
+    const struct trial_row *trial = deciding->trial;
+    const char *why = deciding->attempt->reason;
+    size_t begun;
+    const enum ht_status status = count_begun(deciding, &begun, err);
+    *reason = NULL;
+    if (status == HT_OK && begun >= HT_MAX_LOST_WORK)
+        *reason = reason_make(
+            deciding->arena,
+            "lost %zu times in a row without a newer checkpoint or step: %s",
+            begun, why);
+    else if (status == HT_OK && trial->losses > HT_MAX_LOST)
+        *reason = reason_make(deciding->arena, "lost %lld times in a row: %s",
+                              (long long)trial->losses, why);
+    return status;
+}
+
+static enum ht_status start_again(struct deciding *deciding,
                                   struct ht_error *err)
 {
     struct trial_row *trial = deciding->trial;
     const char *why = deciding->attempt->reason;
-    trial->losses++;
-    if (trial->losses > HT_MAX_LOST)
-        return move_trial(deciding->core, trial, TRIAL_FAILED,
-                          reason_make(deciding->arena, "lost %lld times: %s",
-                                      (long long)trial->losses, why),
-                          err);
-    if (trial->losses == 1) /* usually a lost machine */
+    if (trial->losses <= 1) /* usually a lost machine */
         return move_trial(deciding->core, trial, TRIAL_REQUESTED,
                           reason_make(deciding->arena, "%s; starts again", why),
                           err);
@@ -170,6 +204,36 @@ static enum ht_status decide_lost(struct deciding *deciding,
     return move_trial(deciding->core, trial, TRIAL_REQUESTED,
                       reason_make(deciding->arena, "%s; starts again after %s",
                                   why, clock_duration(text, delay_ms)),
+                      err);
+}
+
+static enum ht_status decide_lost(struct deciding *deciding,
+                                  struct ht_error *err)
+{
+    struct trial_row *trial = deciding->trial;
+    const char *for_good = NULL;
+    bool has_progress;
+    enum ht_status status = db_attempt_has_progress(
+        core_db(deciding->core), deciding->attempt, &has_progress, err);
+    if (status != HT_OK)
+        return status;
+    trial->losses = has_progress ? 0 : trial->losses + 1;
+    status = find_lost_for_good(deciding, &for_good, err);
+    if (status != HT_OK)
+        return status;
+    return for_good != NULL
+               ? move_trial(deciding->core, trial, TRIAL_FAILED, for_good, err)
+               : start_again(deciding, err);
+}
+
+/* Its runner drains: no fault of the trial, and none of the machine. */
+static enum ht_status decide_moved(struct deciding *deciding,
+                                   struct ht_error *err)
+{
+    return move_trial(deciding->core, deciding->trial, TRIAL_REQUESTED,
+                      reason_make(deciding->arena,
+                                  "moves from runner %s, which is draining",
+                                  deciding->attempt->runner),
                       err);
 }
 
@@ -191,6 +255,8 @@ static enum ht_status decide(struct deciding *deciding, struct ht_error *err)
     case OUTCOME_SUCCEEDED:
         return decide_success(deciding, err);
     case OUTCOME_STOPPED:
+        if (deciding->attempt->moving)
+            return decide_moved(deciding, err);
         return decide_stopped(deciding, deciding->attempt->reason, err);
     case OUTCOME_TIMEOUT:
         return decide_timeout(deciding, err);

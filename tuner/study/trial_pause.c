@@ -46,6 +46,8 @@ enum ht_status trial_pause_decide(struct deciding *deciding, bool *decided,
     trial->pausing = false;
     *decided = pausing && (deciding->study.state == STUDY_RUNNING ||
                            deciding->study.state == STUDY_PAUSED);
+    if (*decided)
+        trial->losses = 0;
     return *decided ? move_trial(deciding->core, trial, TRIAL_PAUSED,
                                  trial->reason, err)
                     : HT_OK;

@@ -46,8 +46,21 @@ cJSON *view_runner(const struct runner_row *runner, int64_t busy)
     json_add_int(object, "busy", busy);
     json_add_string(object, "state", runner->online ? "ONLINE" : "LOST");
     json_add_int(object, "lastSeenMs", runner->seen_ms);
+    json_add_string(object, "drain", db_runner_drain_name(runner->drain));
     view_add_stored(object, "rules", runner->rules);
+    json_add_array(object, "trials");
     return object;
+}
+
+void view_add_running(cJSON *runner, const struct fleet_attempt *attempt)
+{
+    cJSON *list = cJSON_GetObjectItemCaseSensitive(runner, "trials");
+    cJSON *item = json_push_object(list);
+    json_add_string(item, "study", attempt->study_name);
+    json_add_int_text(item, "trial", attempt->trial);
+    json_add_int(item, "attempt", attempt->n);
+    if (attempt->gpus[0] != '\0')
+        view_add_stored(item, "gpus", attempt->gpus);
 }
 
 /* --- member --- */

@@ -14,6 +14,7 @@
 #include "proto/base/error.h"
 #include "proto/job/job.h"
 #include "tuner/db/db.h"
+#include "tuner/db/fleet.h"
 
 /* The resource of the study's own kind with hypertuneStatus, without its
  * trials; the caller owns *out, as of all below. When the stored spec cannot be
@@ -39,6 +40,8 @@ cJSON *view_measurement(const struct measurement_row *row);
  * runner that have not ended, see db_runner_busy(). */
 cJSON *view_event(const struct event_row *event);
 cJSON *view_runner(const struct runner_row *runner, int64_t busy);
+/* Adds what runs there. */
+void view_add_running(cJSON *runner, const struct fleet_attempt *attempt);
 
 /* --- member --- */
 

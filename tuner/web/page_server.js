@@ -26,8 +26,29 @@ function serverCard(server) {
 
 // --- runners ---
 
-function gpusOf({rules}) {
-  return (rules.gpus ?? []).join(", ");
+// Each with its model and what trials have of it: "0 A100-SXM4-80GB 50 %".
+function gpusOf({rules, trials}) {
+  const used = new Map();
+  for (const trial of trials)
+    for (const {gpus, part} of trial.gpus ?? [])
+      for (const id of gpus) used.set(id, (used.get(id) ?? 0) + part);
+  return (rules.gpus ?? []).map((name) => {
+    const model = rules.gpuModels?.[name];
+    const share = used.get(model?.uuid ?? name) ?? 0;
+    return [name, model?.name.replace("NVIDIA ", ""), `${Math.round(100 * share)} %`].filter(Boolean).join(" ");
+  }).join(", ");
+}
+
+function stateOf({state, drain}) {
+  return state === "ONLINE" && drain !== "SERVES" ? "DRAINING" : state;
+}
+
+function labelsOf({rules}) {
+  return Object.entries(rules.labels ?? {}).map(([name, value]) => `${name}=${value}`).join(", ");
+}
+
+function skewOf({rules}) {
+  return rules.skewMs === undefined ? null : rules.skewMs / 1000;
 }
 
 // What it may do beyond the usual, in words.
@@ -40,8 +61,8 @@ function rulesOf({rules}) {
 
 const COLUMNS = [
   {key: "runner", label: "Runner", value: ({runner}) => runner},
-  {key: "state", label: "State", value: ({state}) => format.state(state), letters: 9,
-    show: ({state}) => element(`span.state.${state === "LOST" ? "failed" : "succeeded"}`, {}, format.state(state))},
+  {key: "state", label: "State", value: (runner) => format.state(stateOf(runner)), letters: 9,
+    show: (runner) => element(`span.state.${runner.state === "LOST" ? "failed" : "succeeded"}`, {}, format.state(stateOf(runner)))},
   {key: "engine", label: "Engine", value: ({engine}) => engine},
   {key: "host", label: "Host", value: ({host}) => host},
   {key: "busy", label: "Busy slots", number: true, value: ({busy}) => busy, show: ({busy, slots}) => `${busy} / ${slots}`, letters: 9},
@@ -50,6 +71,12 @@ const COLUMNS = [
   {key: "memory", label: "Memory", number: true, value: ({rules}) => rules.memory ?? null,
     show: ({rules}) => rules.memory ? format.bytes(rules.memory) : "", letters: 9},
   {key: "gpus", label: "GPUs", value: gpusOf},
+  {key: "trials", label: "Trials", value: ({trials}) => trials.map(({study, trial}) => `${study}/${trial}`).join(", ")},
+  {key: "labels", label: "Labels", value: labelsOf},
+  {key: "machine", label: "Machine", value: ({rules}) => (rules.machine ?? "").slice(0, 12)},
+  {key: "version", label: "Version", value: ({rules}) => rules.version ?? ""},
+  {key: "skew", label: "Clock ahead", number: true, value: skewOf, letters: 9,
+    show: (runner) => skewOf(runner) === null ? "" : `${skewOf(runner).toFixed(1)} s`},
   {key: "rules", label: "Runs", value: rulesOf}];
 
 export function serverPage(root) {

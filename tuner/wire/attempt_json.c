@@ -6,6 +6,7 @@
 #include "proto/doc/json.h"
 #include "proto/form/form.h"
 #include "proto/job/command.h"
+#include "tuner/db/trial_checkpoints.h"
 #include "tuner/runners/machine_types.h"
 #include "tuner/study/outputs.h"
 #include "tuner/study/trial.h"
@@ -63,7 +64,7 @@ static void add_needs(const struct lease_facts *facts, const struct pool *pool,
         needs.cpus = rules->cpus;
     if (!own_memory && rules->memory > 0 && needs.memory > rules->memory)
         needs.memory = rules->memory;
-    json_add_int(replica, "gpus", needs.gpus);
+    json_add_int(replica, "gpus", pool->gpu_part > 0 ? 0 : needs.gpus);
     json_add_double(replica, "cpus", needs.cpus);
     json_add_int(replica, "memory", needs.memory);
 }
@@ -114,10 +115,23 @@ static void add_trackers(const struct lease_facts *facts,
             push_pairs(variables, &(struct pairs){1, &all[i]});
 }
 
+/* The runner gives these if they are free, else others. */
+static void add_gpus(const struct lease_facts *facts, const struct pool *pool,
+                     size_t number, cJSON *replica)
+{
+    if (pool->gpu_part > 0)
+        json_add_double(replica, "gpuPart", pool->gpu_part);
+    if (pool->gpu_memory > 0)
+        json_add_int(replica, "gpuMemory", pool->gpu_memory);
+    if (facts->gpus != NULL && facts->gpus[number].n > 0)
+        add_strings(replica, "gpuNames", &facts->gpus[number]);
+}
+
 static void add_replicas(const struct lease_facts *facts, cJSON *out,
                          const struct value point[])
 {
     cJSON *replicas = json_add_array(out, "replicas");
+    size_t number = 0;
     for (size_t i = 0; i < facts->job->n_pools; i++) {
         const struct pool *pool = &facts->job->pools[i];
         const struct pairs env =
@@ -142,6 +156,7 @@ static void add_replicas(const struct lease_facts *facts, cJSON *out,
                          variables);
             json_add_string(replica, "workdir", facts->job->workdir);
             add_needs(facts, pool, replica);
+            add_gpus(facts, pool, number++, replica);
         }
     }
 }
@@ -154,6 +169,17 @@ static void add_metrics(const struct lease_facts *facts, cJSON *out)
         json_push_string(metrics, job->metrics[i].name);
     add_strings(out, "stdoutPatterns", &job->stdout_patterns);
     json_add_string(out, "metricsFile", job->metrics_file);
+}
+
+/* What a runner on another machine makes the working folders from. */
+static void add_code(const struct job *job, cJSON *out)
+{
+    if (!job_code_travels(job))
+        return;
+    cJSON *code = json_add_object(out, "code");
+    json_add_string(code, "tree", job->code.tree);
+    json_add_string(code, "machine", job->code.machine);
+    json_add_string(code, "folder", job->code.folder);
 }
 
 static void add_identity(const struct lease_facts *facts, cJSON *out)
@@ -178,9 +204,20 @@ static void add_identity(const struct lease_facts *facts, cJSON *out)
     json_add_bool(out, "chief", facts->job->chief);
     json_add_bool(out, "substitute", facts->job->substitute);
     json_add_bool(out, "ownWorkdir", facts->job->own_workdir);
+    add_code(facts->job, out);
     json_add_bool(out, "begun", facts->begun);
     json_add_string(out, "outputDir",
                     trial_folder(facts, facts->job->output_dir));
+}
+
+static void add_resume(const struct trial_checkpoint *from, cJSON *out)
+{
+    if (from == NULL)
+        return;
+    cJSON *resume = json_add_object(out, "resume");
+    json_add_string(resume, "tree", from->tree);
+    json_add_int(resume, "attempt", from->attempt);
+    json_add_int(resume, "step", from->step);
 }
 
 static const char *written_spec(const struct lease_facts *facts)
@@ -272,6 +309,7 @@ enum ht_status attempt_json(const struct lease_facts *facts, cJSON **out,
         return ht_wrap(err, HT_CORRUPT, "stored parameters");
     cJSON *attempt = cJSON_CreateObject();
     add_identity(facts, attempt);
+    add_resume(facts->resume, attempt);
     add_metrics(facts, attempt);
     cJSON_AddItemToObject(attempt, "params", cJSON_CreateRaw(params));
     const struct strings args = command_params(facts->arena, space, point);

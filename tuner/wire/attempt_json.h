@@ -20,6 +20,8 @@ struct lease_facts {
     const struct job *job;
     const struct trial_pair *pair;
     bool begun; /* an earlier attempt of the trial has run */
+    const struct trial_checkpoint *resume; /* it continues from; NULL: none */
+    const struct strings *gpus; /* names, one item for each replica; or NULL */
 };
 
 /* The caller owns *out.

@@ -13,6 +13,7 @@
 #include "tuner/core/runner_rules.h"
 #include "tuner/db/changes.h"
 #include "tuner/db/write.h"
+#include "tuner/study/checkpoints.h"
 #include "tuner/study/living_attempts.h"
 #include "tuner/study/outputs.h"
 #include "tuner/study/report_batch.h"
@@ -37,6 +38,11 @@ typedef enum ht_status control_type(struct core *core, struct request *req,
 static bool is_id(const char *text, size_t most)
 {
     return text != NULL && *text != '\0' && strlen(text) <= most;
+}
+
+static bool is_sha256(const char *text)
+{
+    return strlen(text) == 64 && strspn(text, "0123456789abcdef") == 64;
 }
 
 /* --- attempts that a runner lists --- */
@@ -120,6 +126,20 @@ static enum ht_status sort_listed(struct core *core, struct request *req,
 
 /* --- hello --- */
 
+/* How far the runner's clock is ahead, with its `rules`: later nothing tells.
+ */
+static const char *add_skew(struct core *core, const struct request *req,
+                            const char *rules)
+{
+    const int64_t wall_ms =
+        node_get_int(node_find(req->body, "rules"), "wallMs", 0);
+    if (wall_ms <= 0)
+        return rules;
+    return arena_printf(req->arena, "%.*s,\"skewMs\":%lld}",
+                        (int)strlen(rules) - 1, rules,
+                        (long long)(wall_ms - core_wall_ms(core)));
+}
+
 static enum ht_status save_runner(struct core *core, struct request *req,
                                   const struct live_runner *runner,
                                   struct ht_error *err)
@@ -128,6 +148,7 @@ static enum ht_status save_runner(struct core *core, struct request *req,
     if (runner_rules_text(req->arena, node_find(req->body, "rules"), &rules,
                           err) != HT_OK)
         return HT_INVALID;
+    rules = add_skew(core, req, rules);
     const struct runner_row row = {
         .id = runner->id,
         .engine = node_get_string(req->body, "engine", "process"),
@@ -143,7 +164,7 @@ static enum ht_status save_runner(struct core *core, struct request *req,
     if (strlen(row.engine) > HT_MAX_NAME || strlen(row.host) > HT_MAX_LABEL)
         return ht_fail(err, HT_INVALID, "engine or host is too long");
     runner_online_note(core, runner, true, row.slots);
-    runner_online_note_rules(core, runner, rules);
+    runner_online_note_rules(core, runner, row.engine, rules);
     living_attempts_greet(core, runner->id, runner->boot);
     return db_runner_save(core_db(core), &row, err);
 }
@@ -309,8 +330,7 @@ static enum ht_status keep_changes(struct core *core, const struct request *req,
         return HT_OK;
     if (strlen(piece.text) > DB_CHANGES_BYTES || piece.from < 0)
         return ht_fail(err, HT_INVALID, "changes are too long");
-    if (strlen(piece.sha256) != 64 ||
-        strspn(piece.sha256, "0123456789abcdef") != 64)
+    if (!is_sha256(piece.sha256))
         return ht_fail(err, HT_INVALID,
                        "changes need facts.git.changes.sha256");
     const enum ht_status status =
@@ -361,6 +381,20 @@ static enum ht_status read_outcome(const struct request *req,
     return HT_OK;
 }
 
+/* The runner sends what an attempt elsewhere would continue from. */
+static enum ht_status say_if_wanted(struct core *core,
+                                    const struct trial_pair *pair,
+                                    cJSON *answer, struct ht_error *err)
+{
+    const struct job *job;
+    const enum ht_status status = core_job(core, pair->trial.study, &job, err);
+    if (status == HT_OK)
+        json_add_bool(
+            answer, "checkpoint",
+            checkpoints_are_wanted(&pair->trial, &pair->attempt, job));
+    return status == HT_CORRUPT ? HT_OK : status;
+}
+
 static enum ht_status handle_ended(struct core *core, struct request *req,
                                    struct live_runner *runner,
                                    struct ht_error *err)
@@ -372,8 +406,31 @@ static enum ht_status handle_ended(struct core *core, struct request *req,
         status = find_attempt(core, req, runner, &pair, err);
     if (status == HT_OK)
         status = trial_ended(core, req->arena, &pair, &outcome, err);
+    cJSON *answer = wire_ok(req);
+    if (status == HT_OK)
+        status = say_if_wanted(core, &pair, answer, err);
     if (status == HT_OK)
         core_wake(core, CORE_POLLS, 0); /* its GPUs are free */
+    return wire_finish(req, answer, status);
+}
+
+static enum ht_status handle_checkpoint(struct core *core, struct request *req,
+                                        struct live_runner *runner,
+                                        struct ht_error *err)
+{
+    struct trial_pair pair;
+    enum ht_status status = find_attempt(core, req, runner, &pair, err);
+    const char *tree = node_get_string(req->body, "tree", "");
+    const int64_t step = node_get_int(req->body, "step", -1);
+    if (status == HT_OK && pair.attempt.state == ATTEMPT_STARTING)
+        status = ht_fail(err, HT_INVALID, "a checkpoint before started");
+    if (status == HT_OK && !is_sha256(tree))
+        status = ht_fail(err, HT_INVALID, "tree is not the name of one");
+    if (status == HT_OK && (step < -1 || step > HT_MAX_STEPS))
+        status = ht_fail(err, HT_INVALID, "step is not one");
+    if (status == HT_OK)
+        status =
+            checkpoints_add(core, req->arena, &pair.attempt, tree, step, err);
     return wire_finish(req, wire_ok(req), status);
 }
 
@@ -408,10 +465,14 @@ static const struct {
     control_type *handle;
     bool remembered; /* others answer a repeat in the same way anyway */
 } types[] = {
-    {"hello", handle_hello, true},          {"lease", lease_handle, true},
-    {"started", handle_started, true},      {"ended", handle_ended, true},
-    {"drained", handle_drained, true},      {"report", handle_report, false},
+    {"hello", handle_hello, true},
+    {"lease", lease_handle, true},
+    {"started", handle_started, true},
+    {"ended", handle_ended, true},
+    {"drained", handle_drained, true},
+    {"report", handle_report, false},
     {"heartbeat", handle_heartbeat, false},
+    {"checkpoint", handle_checkpoint, false},
 };
 
 enum { TYPES = sizeof types / sizeof *types };

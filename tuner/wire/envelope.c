@@ -68,6 +68,7 @@ static const char *status_of(enum ht_status status)
     case HT_UNIMPLEMENTED:
     case HT_EXISTS:
     case HT_TOO_LARGE:
+    case HT_RANGE:
     case HT_HEADER_TOO_LARGE:
         return "invalid";
     case HT_LIMIT:

@@ -7,10 +7,14 @@
 #include "proto/base/token.h"
 #include "proto/doc/json.h"
 #include "proto/form/form.h"
+#include "tuner/core/core.h"
 #include "tuner/core/disk_guard.h"
+#include "tuner/db/fleet.h"
 #include "tuner/db/write.h"
-#include "tuner/runners/can_run.h"
+#include "tuner/placement/placement.h"
+#include "tuner/runners/fleet.h"
 #include "tuner/runners/machine_types.h"
+#include "tuner/study/checkpoints.h"
 #include "tuner/study/common_file.h"
 #include "tuner/study/living_attempts.h"
 #include "tuner/study/move.h"
@@ -36,10 +40,11 @@ struct lease_poll {
     struct live_runner *runner;
     int64_t id; /* of the request */
     cJSON *attempts, *stops;
-    size_t bytes;      /* of the attempts */
-    bool full;         /* the next attempt needs another answer */
-    bool counted;      /* free_gpus is known */
-    int64_t free_gpus; /* for the studies whose turn it is; see has_gpus() */
+    size_t bytes; /* of the attempts */
+    bool full;    /* the next attempt needs another answer */
+    struct fleet fleet;
+    size_t at; /* the runner there; PLACEMENT_NONE: nothing is chosen for it */
+    struct placement_choice choice; /* of the attempt that is being given */
 };
 
 /* --- choosing --- */
@@ -61,30 +66,29 @@ static enum ht_status find_job(struct lease_poll *poll, int64_t id,
                            : status;
 }
 
-/* Whether a trial that continues from a rung has its checkpoint at another
- * runner that is online, without a folder that all runners share. */
+/* Whether a trial that continues from a rung has its checkpoint only at another
+ * runner that is online: it could not be sent. */
 static enum ht_status is_at_home_elsewhere(struct lease_poll *poll,
                                            const struct trial_row *trial,
                                            bool *elsewhere,
                                            struct ht_error *err)
 {
-    struct attempt_row newest;
     struct study_row study;
     const struct job *job;
+    struct checkpoint_place place;
     *elsewhere = trial->rungs_passed > 0 && trial->attempt > 0;
     if (!*elsewhere)
         return HT_OK;
-    const struct trial_name name = {trial->study, trial->id, trial->attempt};
-    enum ht_status status =
-        db_attempt_get(poll->db, poll->arena, &name, &newest, err);
+    enum ht_status status = find_job(poll, trial->study, &study, &job, err);
     if (status == HT_OK)
-        status = find_job(poll, trial->study, &study, &job, err);
+        status =
+            checkpoints_find(poll->core, poll->arena, trial, job, &place, err);
     if (status != HT_OK)
         return status;
     const struct live_runner *home =
-        live_find_runner(core_live(poll->core), newest.runner);
-    *elsewhere = home != NULL && home != poll->runner && home->online &&
-                 job->output_dir == NULL;
+        live_find_runner(core_live(poll->core), place.home);
+    *elsewhere = !place.travels && home != NULL && home != poll->runner &&
+                 home->online && home->drain == RUNNER_SERVES;
     return HT_OK;
 }
 
@@ -120,79 +124,79 @@ static enum ht_status next_of_study(struct lease_poll *poll, int64_t study,
     return HT_OK;
 }
 
-/* A study that has to wait reserves the free GPUs, or it might wait for ever
- * behind smaller ones. */
-static enum ht_status has_gpus(struct lease_poll *poll, const struct job *job,
-                               bool *has, struct ht_error *err)
+/* How many trials of a study may start now. More may wait than may run at a
+ * time: trials that a person added, retried or confirms. */
+static enum ht_status count_startable(struct lease_poll *poll,
+                                      const struct study_row *study,
+                                      const struct job *job,
+                                      struct trial_counts *counts, int64_t *n,
+                                      struct ht_error *err)
 {
-    enum ht_status status = HT_OK;
-    const int64_t needed = machine_types_gpus_needed(poll->core, job);
-    *has = needed == 0;
-    if (*has || needed > poll->runner->gpus)
-        return HT_OK;
-    if (!poll->counted)
-        status = machine_types_gpus_free(poll->core, poll->arena, poll->runner,
-                                         &poll->free_gpus, err);
+    bool is_free = false;
+    enum ht_status status = db_trial_counts(poll->db, study->id, counts, err);
+    if (status == HT_OK)
+        status = common_file_is_free(poll->core, study->id, job, &is_free, err);
     if (status != HT_OK)
         return status;
-    poll->counted = true;
-    *has = needed <= poll->free_gpus;
-    if (!*has)
-        poll->free_gpus = 0;
+    const int64_t waiting = trial_counts_all(counts, TRIAL_REQUESTED);
+    const int64_t room = job->parallel -
+                         trial_counts_all(counts, TRIAL_ACTIVE) -
+                         trial_counts_all(counts, TRIAL_STOPPING);
+    *n = waiting < room ? waiting : room;
+    if (!is_free || *n < 0)
+        *n = 0;
     return HT_OK;
 }
 
-/* More may wait than may run at a time: trials that a person added, retried or
- * confirms. */
-static enum ht_status has_room(struct lease_poll *poll,
-                               const struct study_row *study,
-                               const struct job *job, bool *has,
-                               struct ht_error *err)
-{
-    struct trial_counts counts;
-    const enum ht_status status =
-        db_trial_counts(poll->db, study->id, &counts, err);
-    if (status == HT_OK)
-        *has = trial_counts_all(&counts, TRIAL_ACTIVE) +
-                   trial_counts_all(&counts, TRIAL_STOPPING) <
-               job->parallel;
-    return status;
-}
-
-/* Whether the runner can run an attempt of the study now. */
-static enum ht_status suits(struct lease_poll *poll, int64_t id, bool *does,
-                            struct ht_error *err)
+static enum ht_status add_study(struct lease_poll *poll, int64_t id,
+                                struct ht_error *err)
 {
     struct study_row study;
     const struct job *job;
-    struct can_run_lack lack;
+    struct trial_counts counts;
+    int64_t startable;
     enum ht_status status = find_job(poll, id, &study, &job, err);
-    *does = false;
     if (status == HT_OK)
-        status = has_room(poll, &study, job, does, err);
-    if (status == HT_OK && *does)
-        status = common_file_is_free(poll->core, id, job, does, err);
-    if (status != HT_OK || !*does)
+        status = count_startable(poll, &study, job, &counts, &startable, err);
+    if (status == HT_OK)
+        fleet_add_study(&poll->fleet, &study, job, startable,
+                        trial_counts_all(&counts, TRIAL_ACTIVE));
+    return status;
+}
+
+/* What the first choice of a poll needs; the next ones change it. */
+static enum ht_status read_fleet(struct lease_poll *poll, int64_t free_slots,
+                                 struct ht_error *err)
+{
+    struct id_list studies;
+    enum ht_status status =
+        db_study_waiting(poll->db, poll->arena, &studies, err);
+    if (status != HT_OK || studies.n == 0)
         return status;
-    *does = can_run_allows(poll->arena, &poll->runner->rules, job, &lack) &&
-            !can_run_leaves(poll->core, poll->arena, poll->runner, job);
-    return *does ? has_gpus(poll, job, does, err) : HT_OK;
+    status = fleet_read(poll->core, poll->arena, &poll->fleet, err);
+    for (size_t i = 0; status == HT_OK && i < studies.n; i++)
+        status = add_study(poll, studies.ids[i], err);
+    poll->at = fleet_find(&poll->fleet, poll->runner);
+    if (status == HT_OK && poll->at != PLACEMENT_NONE)
+        fleet_offer(&poll->fleet, poll->at, free_slots);
+    return status;
 }
 
 static enum ht_status next_trial(struct lease_poll *poll,
                                  struct trial_row *trial, bool *found,
                                  struct ht_error *err)
 {
-    struct id_list studies;
-    enum ht_status status =
-        db_study_waiting(poll->db, poll->arena, &studies, err);
+    struct placement *state = &poll->fleet.state;
+    enum ht_status status = HT_OK;
     *found = false;
-    poll->counted = false;
-    for (size_t i = 0; status == HT_OK && i < studies.n && !*found; i++) {
-        bool does;
-        status = suits(poll, studies.ids[i], &does, err);
-        if (status == HT_OK && does)
-            status = next_of_study(poll, studies.ids[i], trial, found, err);
+    while (status == HT_OK && !*found) {
+        poll->choice = placement_next(state, poll->arena, poll->at);
+        if (poll->choice.study == PLACEMENT_NONE)
+            return HT_OK;
+        struct placement_study *study = &state->studies[poll->choice.study];
+        status = next_of_study(poll, study->id, trial, found, err);
+        if (!*found) /* they back off, or wait for another runner */
+            study->waiting = 0;
     }
     return status;
 }
@@ -209,6 +213,37 @@ static const char *spec_fact(struct arena *arena, const struct job *job)
     token_sha256(hash, spec, strlen(spec));
     token_hex(hex, hash);
     return arena_printf(arena, "{\"spec\":\"%s\"}", hex);
+}
+
+/* place->travels: the attempt continues from a checkpoint of the store. The
+ * files of the attempt before are at least as new, where they are. */
+static enum ht_status find_resume(struct lease_poll *poll,
+                                  const struct trial_pair *pair,
+                                  const struct job *job,
+                                  struct checkpoint_place *place,
+                                  struct ht_error *err)
+{
+    const enum ht_status status = checkpoints_find(
+        poll->core, poll->arena, &pair->trial, job, place, err);
+    if (status == HT_OK && strcmp(place->home, poll->runner->id) == 0)
+        place->travels = false;
+    return status;
+}
+
+/* Which GPUs each replica was given; NULL where a lease is answered again: the
+ * runner has them by now or chooses. */
+static const struct strings *names_of(struct lease_poll *poll,
+                                      const struct job *job)
+{
+    size_t n = 0;
+    if (poll->at == PLACEMENT_NONE || poll->choice.study == PLACEMENT_NONE)
+        return NULL;
+    for (size_t i = 0; i < job->n_pools; i++)
+        n += (size_t)job->pools[i].count;
+    struct strings *names = arena_alloc(poll->arena, n + 1, sizeof *names);
+    for (size_t i = 0; i < n; i++)
+        names[i] = fleet_gpu_names(&poll->fleet, poll->at, &poll->choice, i);
+    return names;
 }
 
 /* *out: the attempt as text, or NULL when there is no room for it beside those
@@ -228,6 +263,10 @@ static enum ht_status describe(struct lease_poll *poll, struct trial_pair *pair,
                               &begun, err);
     if (status != HT_OK)
         return status;
+    struct checkpoint_place place;
+    status = find_resume(poll, pair, job, &place, err);
+    if (status != HT_OK)
+        return status;
     const struct lease_facts facts = {.arena = poll->arena,
                                       .server_id = core_server_id(poll->core),
                                       .report_url = core_report_url(poll->core),
@@ -237,7 +276,10 @@ static enum ht_status describe(struct lease_poll *poll, struct trial_pair *pair,
                                       .study = &study,
                                       .job = job,
                                       .pair = pair,
-                                      .begun = begun};
+                                      .begun = begun,
+                                      .resume =
+                                          place.travels ? &place.row : NULL,
+                                      .gpus = names_of(poll, job)};
     cJSON *attempt;
     pair->attempt.facts = spec_fact(poll->arena, job);
     status = attempt_json(&facts, &attempt, err);
@@ -294,6 +336,22 @@ static enum ht_status insert_attempt(struct lease_poll *poll,
                            : status;
 }
 
+/* For the next choice of this poll, and for those of others. */
+static enum ht_status note_placed(struct lease_poll *poll,
+                                  const struct trial_pair *pair,
+                                  struct ht_error *err)
+{
+    const char *gpus = fleet_gpus_text(&poll->fleet, poll->at, &poll->choice);
+    struct live_study *live =
+        live_study(core_live(poll->core), pair->trial.study);
+    live->waits_since_ms = core_now_ms(poll->core);
+    placement_begin(&poll->fleet.state, poll->at, &poll->choice);
+    poll->fleet.state.studies[poll->choice.study].waited_s = 0;
+    return *gpus == '\0'
+               ? HT_OK
+               : db_attempt_set_gpus(poll->db, &pair->attempt, gpus, err);
+}
+
 static enum ht_status give(struct lease_poll *poll, struct trial_pair *pair,
                            struct ht_error *err)
 {
@@ -307,6 +365,8 @@ static enum ht_status give(struct lease_poll *poll, struct trial_pair *pair,
         return status;
     add_attempt(poll, text);
     status = insert_attempt(poll, pair, before, token, err);
+    if (status == HT_OK)
+        status = note_placed(poll, pair, err);
     const struct job *job;
     if (status == HT_OK)
         status = core_job(poll->core, pair->trial.study, &job, err);
@@ -332,6 +392,11 @@ static enum ht_status give(struct lease_poll *poll, struct trial_pair *pair,
 static enum ht_status give_new(struct lease_poll *poll, int64_t free_slots,
                                struct ht_error *err)
 {
+    if (free_slots == 0)
+        return HT_OK;
+    const enum ht_status read = read_fleet(poll, free_slots, err);
+    if (read != HT_OK || poll->at == PLACEMENT_NONE)
+        return read;
     for (int64_t i = 0; i < free_slots && !poll->full; i++) {
         struct trial_pair pair;
         bool found;
@@ -447,11 +512,12 @@ enum ht_status lease_add_stops(struct core *core, struct arena *arena,
             continue;
         status = db_trial_get(db, arena, attempt->study, attempt->trial, &trial,
                               err);
-        if (status != HT_OK ||
-            (trial.state != TRIAL_STOPPING && !attempt->hung))
+        if (status != HT_OK || (trial.state != TRIAL_STOPPING &&
+                                !attempt->hung && !attempt->moving))
             continue;
-        if (trial.state != TRIAL_STOPPING) /* it hangs */
-            trial.reason = attempt->reason;
+        if (trial.state != TRIAL_STOPPING) /* it hangs, or moves */
+            trial.reason = attempt->moving ? "continues at another runner"
+                                           : attempt->reason;
         struct live_sent_stop sent = {trial.study, trial.id, attempt->n, false};
         cJSON *stop;
         status = add_stop(core, arena, &trial, &sent.kill, &stop, err);
@@ -512,7 +578,8 @@ enum ht_status lease_handle(struct core *core, struct request *req,
                               .arena = req->arena,
                               .req = req,
                               .runner = runner,
-                              .id = node_get_int(req->body, "id", 0)};
+                              .id = node_get_int(req->body, "id", 0),
+                              .at = PLACEMENT_NONE};
     poll.attempts = json_add_array(answer, "attempts");
     poll.stops = json_add_array(answer, "stop");
     const enum ht_status status = fill(&poll, free_slots, err);

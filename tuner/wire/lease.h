@@ -1,8 +1,8 @@
 /* lease.h - assigns waiting trials to a runner, and sends it what to stop.
  *
  * The attempt and the hash of its token are committed before the answer goes
- * out. Studies take turns: the one with the fewest active trials is served
- * first, the oldest on equal counts, and in it the lowest trial. Core thread.
+ * out. tuner/placement says which study is served; of it the lowest trial is.
+ * Core thread.
  */
 #ifndef HT_TUNER_WIRE_LEASE_H
 #define HT_TUNER_WIRE_LEASE_H

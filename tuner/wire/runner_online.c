@@ -1,5 +1,6 @@
 #include "tuner/wire/runner_online.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "proto/base/log.h"
@@ -46,17 +47,21 @@ void runner_online_note(struct core *core, const struct live_runner *runner,
 static void apply_rules(struct core *core, const void *data)
 {
     const char *id = data;
+    const char *engine = id + strlen(id) + 1;
     struct live_runner *runner = live_find_runner(core_live(core), id);
-    if (runner != NULL)
-        live_set_rules(runner, id + strlen(id) + 1);
+    if (runner == NULL)
+        return;
+    snprintf(runner->engine, sizeof runner->engine, "%s", engine);
+    live_set_rules(runner, engine + strlen(engine) + 1);
 }
 
 void runner_online_note_rules(struct core *core,
                               const struct live_runner *runner,
-                              const char *rules)
+                              const char *engine, const char *rules)
 {
-    struct text data = {0}; /* two strings, a NUL between them */
+    struct text data = {0}; /* strings with a NUL behind each */
     text_append(&data, runner->id, strlen(runner->id) + 1);
+    text_append(&data, engine, strlen(engine) + 1);
     text_append(&data, rules, strlen(rules) + 1);
     core_defer(core, apply_rules, data.data, data.len);
     text_free(&data);
@@ -111,6 +116,9 @@ enum ht_status runner_online_recover(struct core *core, struct ht_error *err)
             live_runner(core_live(core), list.rows[i].id, list.rows[i].boot);
         runner->online = list.rows[i].online;
         runner->slots = list.rows[i].slots;
+        runner->drain = list.rows[i].drain;
+        snprintf(runner->engine, sizeof runner->engine, "%s",
+                 list.rows[i].engine);
         live_set_rules(runner, list.rows[i].rules);
         runner->seen_ms = core_now_ms(core);
     }

@@ -17,10 +17,10 @@ enum ht_status runner_online_see(struct core *core, struct live_runner *runner,
 /* Sets the runner's state after the COMMIT; negative slots: as before. */
 void runner_online_note(struct core *core, const struct live_runner *runner,
                         bool online, int64_t slots);
-/* What it can and may do, a JSON object, after the COMMIT. */
+/* What it is, and what it can and may do, a JSON object; after the COMMIT. */
 void runner_online_note_rules(struct core *core,
                               const struct live_runner *runner,
-                              const char *rules);
+                              const char *engine, const char *rules);
 /* The number of GPUs in a poll of the runner. */
 void runner_online_note_gpus(struct core *core, struct live_runner *runner,
                              int64_t gpus);

@@ -82,12 +82,12 @@ struct cli_settings {
     int64_t gpus;
     bool keep;
     bool all, diff;
-    /* import */
-    bool submit;
+    /* import; submit */
+    bool submit, no_code;
     /* clone, best */
     bool fresh, within;
-    /* ui */
-    bool no_open;
+    /* ui; runners */
+    bool no_open, move;
     /* audit */
     const char *since, *who, *of_study;
     /* token */

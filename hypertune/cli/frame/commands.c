@@ -92,6 +92,8 @@ const struct flag cli_flags[] = {
         "run one trial first and look at what it reports"),
     OWN("full", 0, FLAG_TRUE, full, NULL,
         "with --smoke: let that trial end by itself"),
+    OWN("no-code", 0, FLAG_TRUE, no_code, NULL,
+        "send no copy of the folder for trials on other machines"),
     OWN("force", 0, FLAG_TRUE, force, NULL, "replace files that are there"),
 
     OWN("state", 0, FLAG_TEXT, state, "STATE", "only in this state"),
@@ -145,6 +147,8 @@ const struct flag cli_flags[] = {
         "it ends then: 720h, 2030-01-31T12:00:00Z"),
     OWN("grace", 0, FLAG_TEXT, grace, "TIME",
         "the old secret is valid for so long (24h)"),
+    OWN("move", 0, FLAG_TRUE, move, NULL,
+        "trials that run there continue at other runners"),
     OWN("host", 0, FLAG_LIST, hosts, "NAME[,NAME]",
         "a name or address by which clients reach the server"),
     OWN("key-file", 0, FLAG_TEXT, key_file, "FILE",
@@ -158,7 +162,7 @@ const struct flag cli_flags[] = {
 #define STUDY_FLAGS                                                            \
     "name trials parallel maximize minimize param algorithm seed "             \
     "warm-start until retries max-failed trial-timeout image env metric "      \
-    "continue replace if-not-exists"
+    "continue replace if-not-exists no-code"
 
 #define EDIT_FLAGS "stop-rule constraint no-constraint safety noise"
 
@@ -255,6 +259,8 @@ const struct cli_command cli_commands[] = {
     {"report", cli_in_trial, GROUP_TRIAL, 0, CLI_ANY, NULL,
      "NAME=VALUE... [--step N]", "in a trial: report metrics", "",
      trial_help_report},
+    {"checkpoint", cli_in_trial, GROUP_TRIAL, 0, CLI_ANY, NULL, "[PATH]",
+     "in a trial: a checkpoint is whole", "", trial_help_checkpoint},
     {"should-stop", cli_in_trial, GROUP_TRIAL, 0, CLI_ANY, NULL, "",
      "in a trial: 0 stop now, 1 continue", "", trial_help_should_stop},
     {"params", cli_in_trial, GROUP_TRIAL, 0, CLI_ANY, NULL, "[NAME...]",
@@ -264,8 +270,12 @@ const struct cli_command cli_commands[] = {
     COMMAND("runner", cli_runner, GROUP_SERVER, 0, CLI_ANY, NULL,
             "[join URL --token TOKEN] [FLAGS OF hypertune-runner]",
             "offer this machine to a server"),
-    COMMAND("runners", cli_list_runners, GROUP_SERVER, 0, 0, "", "",
-            "who runs the trials"),
+    COMMAND("runners", cli_list_runners, GROUP_SERVER, 0, 2, "move",
+            "[drain NAME | resume NAME]",
+            "who runs the trials; drain: one gets no more"),
+    COMMAND("projects", cli_projects, GROUP_SERVER, 0, CLI_ANY, "",
+            "[set NAME share=N slots=N gpus=N]",
+            "who shares the runners, and with which quotas"),
     COMMAND("audit", cli_audit, GROUP_SERVER, 0, 0,
             "follow since who study limit", "",
             "who changed what on the server, and who was refused"),

@@ -9,6 +9,7 @@
 #include "proto/base/clock.h"
 #include "proto/doc/diag.h"
 #include "proto/doc/node.h"
+#include "proto/doc/refusal.h"
 
 enum {
     CONNECT_MS = 5000,
@@ -18,7 +19,7 @@ enum {
 };
 
 struct cli_http {
-    char *url;
+    char *url, *token;
     CURL *easy;
     struct curl_slist *headers;
     int64_t timeout_ms;
@@ -55,6 +56,8 @@ struct cli_http *cli_http_new(const struct cli_http_settings *settings)
 {
     struct cli_http *http = ht_xcalloc(1, sizeof *http);
     http->url = ht_xstrdup(settings->url);
+    if (settings->token != NULL)
+        http->token = ht_xstrdup(settings->token);
     http->timeout_ms = settings->timeout_ms ? settings->timeout_ms : REQUEST_MS;
     http->trust = settings->trust;
     http->easy = curl_easy_init();
@@ -83,12 +86,18 @@ void cli_http_free(struct cli_http *http)
     curl_slist_free_all(http->headers);
     curl_slist_free_all(http->stream_headers);
     free(http->url);
+    free(http->token);
     free(http);
 }
 
 const char *cli_http_url(const struct cli_http *http)
 {
     return http->url;
+}
+
+const char *cli_http_token(const struct cli_http *http)
+{
+    return http->token;
 }
 
 const struct trust *cli_http_trust(const struct cli_http *http)
@@ -159,30 +168,6 @@ static enum ht_status refuse_connection(struct cli_http *http, CURLcode code,
     return ht_fail(err, HT_UNAVAILABLE, "cannot reach %s (%s)", http->url, why);
 }
 
-static enum ht_status status_of(const char *rpc, long http_code)
-{
-    for (int one = HT_INVALID; one <= HT_TIMEOUT; one++)
-        if (strcmp(rpc, ht_status_rpc((enum ht_status)one)) == 0)
-            return (enum ht_status)one;
-    for (int one = HT_INVALID; one <= HT_TIMEOUT; one++)
-        if (http_code == ht_status_http((enum ht_status)one))
-            return (enum ht_status)one;
-    return HT_INTERNAL;
-}
-
-/* Turns google.rpc.Status into our error, with the first field violation. */
-static enum ht_status refused(const struct node *root, long code,
-                              struct ht_error *err)
-{
-    const struct node *error = node_find(root, "error");
-    const char *rpc = node_get_string(error, "status", "");
-    const char *message = node_get_string(error, "message", "");
-    if (message[0] == '\0')
-        return ht_fail(err, status_of(rpc, code),
-                       "the server answered %ld without a reason", code);
-    return ht_fail(err, status_of(rpc, code), "%s", message);
-}
-
 static enum ht_status read_answer(struct arena *arena, struct text *body,
                                   struct cli_http_answer *answer,
                                   struct ht_error *err)
@@ -226,7 +211,7 @@ enum ht_status cli_http_call(struct cli_http *http, struct arena *arena,
                                 ? refuse_connection(http, rc, err)
                                 : read_answer(arena, &received, answer, err);
     if (rc == CURLE_OK && code >= 400)
-        status = refused(status == HT_OK ? answer->root : NULL, code, err);
+        status = refusal_read(status == HT_OK ? answer->root : NULL, code, err);
     text_free(&received);
     return status;
 }

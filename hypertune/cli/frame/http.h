@@ -39,6 +39,8 @@ struct cli_http *cli_http_new(const struct cli_http_settings *settings);
 void cli_http_free(struct cli_http *http);
 /* The address of the settings, borrowed until the connection is freed. */
 const char *cli_http_url(const struct cli_http *http);
+/* Its token or NULL, borrowed as long. */
+const char *cli_http_token(const struct cli_http *http);
 /* How it makes sure of the server, borrowed as long. */
 const struct trust *cli_http_trust(const struct cli_http *http);
 /* Was there an answer to the newest request, be it a refusal? */

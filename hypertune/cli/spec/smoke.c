@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "hypertune/cli/live/live.h"
+#include "hypertune/cli/spec/code.h"
 #include "hypertune/cli/spec/submit.h"
 #include "hypertune/cli/study/describe.h"
 #include "hypertune/cli/study/follow.h"
@@ -221,6 +222,11 @@ static int submit(struct smoke *smoke)
 {
     struct cli *cli = smoke->cli;
     struct cli_study study;
+    int code = cli_connect(cli);
+    if (code == CLI_DONE)
+        code = cli_code_send(cli, smoke->spec);
+    if (code != CLI_DONE)
+        return code;
     struct job job = *smoke->spec->job;
     struct cli_spec one = *smoke->spec;
     job.name = arena_printf(cli->arena, "%.64s-smoke-%08x", job.name,
@@ -233,7 +239,7 @@ static int submit(struct smoke *smoke)
     cli_say(cli, "smoke: running one trial...");
     const bool quiet = cli->set.quiet;
     cli->set.quiet = true;
-    const int code = cli_submit_spec(cli, &one, &study);
+    code = cli_submit_spec(cli, &one, &study);
     cli->set.quiet = quiet;
     return code;
 }

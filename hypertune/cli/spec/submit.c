@@ -11,6 +11,7 @@
 #include "hypertune/cli/frame/output.h"
 #include "hypertune/cli/frame/runners.h"
 #include "hypertune/cli/live/live.h"
+#include "hypertune/cli/spec/code.h"
 #include "hypertune/cli/spec/since.h"
 #include "hypertune/cli/study/describe.h"
 #include "hypertune/cli/study/logs.h"
@@ -82,6 +83,8 @@ static int compare(struct cli *cli, const struct cli_study *study,
                         "the server's job \"%s\" cannot be read: %s",
                         study->name, diag.first ? diag.first->text : "");
     *n = form_diff(theirs, spec->job, lines);
+    if (!cli->set.resume && !cli->set.replace)
+        cli_code_say_older(cli, theirs, spec->job);
     return CLI_DONE;
 }
 
@@ -254,6 +257,8 @@ int cli_submit_spec(struct cli *cli, const struct cli_spec *spec,
     int code = cli_connect(cli);
     if (code == CLI_DONE)
         code = cli_runners_prepare(cli, spec->job, spec->file);
+    if (code == CLI_DONE)
+        code = cli_code_send(cli, spec);
     if (code != CLI_DONE)
         return code;
     const enum ht_status status =

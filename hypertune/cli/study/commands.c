@@ -1,14 +1,12 @@
-/* commands.c - small commands: importance, runners, ui. */
+/* commands.c - small commands: importance, ui. */
 
 #include <string.h>
 
 #include "hypertune/cli/frame/commands.h"
 #include "hypertune/cli/frame/output.h"
-#include "hypertune/cli/frame/runners.h"
 #include "hypertune/cli/frame/spawn.h"
 #include "hypertune/cli/frame/table.h"
 #include "hypertune/cli/study/study.h"
-#include "proto/base/clock.h"
 #include "proto/doc/json.h"
 
 /* ---- importance: how much each parameter matters ---- */
@@ -97,74 +95,6 @@ int cli_importance(struct cli *cli)
     if (cli_is_table(cli))
         explain(cli, answer);
     cli_output_end(cli->format, 1, &out);
-    return cli_print(&out);
-}
-
-/* ---- runners ---- */
-
-static void list_cell(struct table *table, const struct node *list)
-{
-    struct text cell = {0};
-    cli_scalars(list, &cell);
-    table_cell_text(table, &cell, "-");
-}
-
-static void add_runner(struct table *table, const struct node *runner,
-                       int64_t now)
-{
-    static const char *const lists[] = {"volumeRoots", "allow", "secrets",
-                                        "credentials"};
-    const struct node *rules = node_find(runner, "rules");
-    struct text seen = {0};
-    if (cli_runners_is_online(runner))
-        text_puts(&seen, "now");
-    else
-        cli_output_age(node_get_int(runner, "lastSeenMs", 0), now, &seen);
-    table_row(table);
-    table_cells(table, node_get_string(runner, "runner", ""),
-                node_get_string(runner, "engine", ""),
-                node_get_string(runner, "host", ""),
-                node_get_string(runner, "state", ""),
-                cli_scalar(node_find(runner, "slots")),
-                cli_scalar(node_find(runner, "busy")), NULL);
-    list_cell(table, node_find(rules, "gpus"));
-    table_cell(table, cli_runners_has_images(runner) ? "yes" : "no");
-    table_cell_text(table, &seen, "");
-    table_cell(table, node_get_string(rules, "engine", "-"));
-    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
-        list_cell(table, node_find(rules, lists[i]));
-}
-
-int cli_list_runners(struct cli *cli)
-{
-    struct ht_error err;
-    const struct node *answer;
-    struct text out = {0};
-    size_t n = 0;
-    const int64_t now = clock_wall_ms();
-    struct table *table = table_new(cli->arena);
-    const int code = cli_connect(cli);
-    if (code != CLI_DONE)
-        return code;
-    if (cli_get(cli, "/hypertune/v1/runners", &answer, &err) != HT_OK)
-        return cli_fail_error(cli, &err);
-    table_columns(table,
-                  "RUNNER,ENGINE,HOST,STATE,>SLOTS,>BUSY,GPUS,IMAGES,SEEN");
-    if (cli->format == FORMAT_WIDE || cli->format == FORMAT_CSV)
-        table_columns(table, "WITH,VOLUMES,ALLOW,SECRETS,CREDENTIALS");
-    NODE_EACH (runner, node_first(answer, "runners")) {
-        if (cli->format == FORMAT_NAME)
-            text_print_safe(&out, "%s\n",
-                            node_get_string(runner, "runner", ""));
-        else if (!cli_output_item(cli->format, runner, n, &out))
-            add_runner(table, runner, now);
-        n++;
-    }
-    if (n > 0 || cli->format == FORMAT_CSV)
-        cli_output_table(cli, table, &out);
-    else
-        cli_say(cli, "no runners; \"hypertune runner\" offers this machine");
-    cli_output_end(cli->format, n, &out);
     return cli_print(&out);
 }
 

@@ -7,7 +7,7 @@
 #include "proto/base/text.h"
 #include "proto/base/words.h"
 
-#define PLACE "/v1/projects/local/locations/local"
+#define PLACE "/v1/projects/" CLI_PROJECT "/locations/local"
 
 const struct cli_collection cli_collections[CLI_COLLECTIONS] = {
     {JOB_TUNING, PLACE "/hyperparameterTuningJobs", "TUNING", "tuning job"},

@@ -24,6 +24,9 @@ struct cli_collection {
     const char *status_kind; /* of hypertuneStatus */
     const char *kind_name;   /* for people */
 };
+/* Of what the command makes. */
+#define CLI_PROJECT "local"
+
 enum { CLI_COLLECTIONS = 3 };
 extern const struct cli_collection cli_collections[CLI_COLLECTIONS];
 

@@ -44,8 +44,10 @@ static const struct job *job_of(struct cli *cli, const struct cli_study *from)
 {
     struct diag diag;
     diag_init(&diag, cli->arena, EXPORT_STUDY, NULL, 0);
-    const struct job *job = vertex_read(from->job, from->home->kind, &diag);
-    if (job == NULL)
+    struct job *job = vertex_read(from->job, from->home->kind, &diag);
+    if (job != NULL) /* its tree is another server's */
+        job->code = (struct job_code){.way = job->code.way};
+    else
         cli_fail(cli, CLI_USAGE, EXPORT_STUDY ": %s: %s",
                  diag.first->path != NULL ? diag.first->path : "",
                  diag.first->text);

@@ -16,9 +16,10 @@ Programs written for Google's cloudml-hypertune run unchanged:
 Reporting needs Python 2.7 or 3.5 and newer, asking 3.8 and newer; both the
 standard library only. Pictures are nicer where matplotlib is installed.
 """
-from hypertune.reporter import HyperTune, flush, params, report, should_stop
+from hypertune.reporter import (HyperTune, checkpoint, flush, params, report,
+                                should_stop)
 
-__all__ = ["HyperTune", "flush", "params", "report", "should_stop"]
+__all__ = ["HyperTune", "checkpoint", "flush", "params", "report", "should_stop"]
 __version__ = "0.1.0"
 
 # A trainer imports none of these: they need a newer Python, and time.

@@ -352,6 +352,37 @@ def report_all(metrics, step=None, checkpoint=None):
         metric_file.write_window(path, reporter.window)
 
 
+def checkpoint(path=None, step=None):
+    """Says that a file or folder below AIP_CHECKPOINT_DIR is whole, without a
+    path all of that folder, so that the trial may continue from it anywhere.
+
+    It is sent while the training continues, so replace it by a rename. Outside
+    a trial nothing happens. ValueError: it is elsewhere; OSError: it does not
+    exist.
+    """
+    top = os.environ.get("AIP_CHECKPOINT_DIR")
+    folder = _reporter().folder()
+    if evaluated is not None or not folder or not top or "://" in top:
+        return
+    path = path_text(path) if path else top
+    os.stat(path)
+    below = os.path.relpath(os.path.realpath(path), os.path.realpath(top))
+    if below.split(os.sep)[0] == os.pardir:
+        raise ValueError("%s is not below AIP_CHECKPOINT_DIR (%s)" %
+                         (path, top))
+    if len(below.encode("utf-8")) > MAX_CHECKPOINT:
+        raise ValueError("the checkpoint path has more than %d bytes" %
+                         MAX_CHECKPOINT)
+    parts = ['"t":%d' % (time.time() * 1000)]
+    if step is not None:
+        parts.append('"s":%d' % step)
+    parts.append('"c":%s' % json.dumps(below))
+    line = ("{%s}\n" % ",".join(parts)).encode("utf-8")
+    file = ReportFile(os.path.join(folder, "checkpoints.jsonl"))
+    file.append(line)
+    file.close()
+
+
 def flush(timeout=10.0):
     """True when the server has confirmed every report of this process."""
     return _reporter().flush(timeout)

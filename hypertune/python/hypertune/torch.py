@@ -16,7 +16,7 @@ from typing import Any, Dict, Iterator, Mapping, Optional
 import torch
 from torch import distributed
 
-from hypertune import callback
+from hypertune import callback, reporter
 
 
 def _is_group() -> bool:
@@ -91,6 +91,8 @@ class _Loop:
             file.flush()
             os.fsync(file.fileno())
         os.replace(self.path + ".new", self.path)
+        if self.trial is None:
+            reporter.checkpoint(self.path, step=self.done)
 
     def restore(self) -> None:
         """Continues after the checkpoint of the attempt before, if any."""

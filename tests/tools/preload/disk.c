@@ -30,6 +30,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -48,11 +49,13 @@ enum op {
     WRITE = 'W',
     TRUNCATE = 'T',
     SYNC = 'S',
+    SYNC_ALL = 'A',
     CREATE = 'C',
     FOLDER = 'D',
     RENAME = 'R',
     LINK = 'L',
     UNLINK = 'U',
+    MODE = 'M', /* of a folder; a file's comes with its writes */
 };
 
 static const char *root, *log_path, *boot, *count_path, *program, *fault;
@@ -112,9 +115,13 @@ static bool absolute(int folder, const char *name, char path[PATH_MAX])
         !(folder == AT_FDCWD ? getcwd(base, sizeof base) != NULL
                              : path_of_fd(folder, base)))
         return false;
-    const int n = snprintf(path, PATH_MAX, "%s%s%s", base,
-                           name[0] == '/' ? "" : "/", name);
-    return n > 0 && n < PATH_MAX && is_below(path);
+    int n = snprintf(path, PATH_MAX, "%s%s%s", base, name[0] == '/' ? "" : "/",
+                     name);
+    if (n <= 0 || n >= PATH_MAX)
+        return false;
+    while (n > 1 && path[n - 1] == '/')
+        path[--n] = '\0';
+    return is_below(path);
 }
 
 /* --- one at a time --- */
@@ -342,6 +349,21 @@ int fdatasync(int fd)
     return sync_file(fd, REAL(fdatasync));
 }
 
+/* Of all that is below the root. */
+int syncfs(int fd)
+{
+    char path[PATH_MAX];
+    struct stat status;
+    if (!is_ours(fd, path, &status))
+        return REAL(syncfs)(fd);
+    const int lock = begin();
+    const bool failed = fails(SYNC);
+    note(lock, &(struct record){.op = SYNC_ALL, .failed = failed}, root, "",
+         NULL, 0);
+    end(lock);
+    return failed ? -1 : 0;
+}
+
 /* --- names --- */
 
 static int open_ours(int folder, const char *name, const char *path, int flags,
@@ -409,6 +431,23 @@ int openat64(int folder, const char *name, int flags, ...)
     return open_at(folder, name, flags, mode);
 }
 
+/* openat2() has no function of the C library: programs take another way. */
+long syscall(long number, ...)
+{
+    long words[6];
+    va_list arguments;
+    va_start(arguments, number);
+    for (int i = 0; i < 6; i++)
+        words[i] = va_arg(arguments, long);
+    va_end(arguments);
+    if (number == SYS_openat2 && root != NULL) {
+        errno = ENOSYS;
+        return -1;
+    }
+    return REAL(syscall)(number, words[0], words[1], words[2], words[3],
+                         words[4], words[5]);
+}
+
 int mkdirat(int folder, const char *name, mode_t mode)
 {
     char path[PATH_MAX];
@@ -428,6 +467,22 @@ int mkdir(const char *name, mode_t mode)
     return mkdirat(AT_FDCWD, name, mode);
 }
 
+int chmod(const char *name, mode_t mode)
+{
+    char path[PATH_MAX];
+    struct stat status;
+    if (!absolute(AT_FDCWD, name, path) || stat(name, &status) != 0 ||
+        !S_ISDIR(status.st_mode))
+        return REAL(chmod)(name, mode);
+    const int lock = begin();
+    const int rc = fails(MODE) ? -1 : REAL(chmod)(name, mode);
+    if (rc == 0)
+        note(lock, &(struct record){.op = MODE, .mode = mode & 07777}, path, "",
+             NULL, 0);
+    end(lock);
+    return rc;
+}
+
 struct pair {
     int from_folder, to_folder;
     const char *from, *to;
@@ -444,18 +499,25 @@ static int two_names(enum op op, const struct pair *pair)
     if (!ours || !fails(op))
         rc = op == LINK ? REAL(linkat)(pair->from_folder, pair->from,
                                        pair->to_folder, pair->to, pair->flags)
-                        : REAL(renameat)(pair->from_folder, pair->from,
-                                         pair->to_folder, pair->to);
+                        : REAL(renameat2)(pair->from_folder, pair->from,
+                                          pair->to_folder, pair->to,
+                                          (unsigned)pair->flags);
     if (rc == 0 && ours)
         note(lock, &(struct record){.op = (uint8_t)op}, from, to, NULL, 0);
     end(lock);
     return rc;
 }
 
+int renameat2(int from_folder, const char *from, int to_folder, const char *to,
+              unsigned flags)
+{
+    return two_names(
+        RENAME, &(struct pair){from_folder, to_folder, from, to, (int)flags});
+}
+
 int renameat(int from_folder, const char *from, int to_folder, const char *to)
 {
-    return two_names(RENAME,
-                     &(struct pair){from_folder, to_folder, from, to, 0});
+    return renameat2(from_folder, from, to_folder, to, 0);
 }
 
 int rename(const char *from, const char *to)

@@ -60,7 +60,7 @@ verdict "hypertune.1 has every command and no other"
 
 for command in $commands; do
     case $command in
-    report | should-stop | params | serve | runner) ;; # pages of their own
+    report | checkpoint | should-stop | params | serve | runner) ;; # pages of their own
     *) "$bin/hypertune" help "$command" ;;
     esac
 done | flags >"$scratch/help"
@@ -68,7 +68,7 @@ words hypertune.1 Fl | grep '^-' >"$scratch/page"
 differ flag hypertune.1
 verdict "hypertune.1 has every flag and no other"
 
-for command in report should-stop params; do
+for command in report checkpoint should-stop params; do
     "$bin/hypertune-trial" help "$command"
 done | flags >"$scratch/help"
 words hypertune-trial.1 Fl | grep '^-' >"$scratch/page"

@@ -49,7 +49,9 @@ def rows(table):
         "`join`": named(table, lambda _, roles: "join" in roles),
         "`read`": "each other GET, and " + named(
             table, lambda method, roles: method != "GET" and roles == {"read"}),
-        "`submit`": "what `read` opens, and each other change",
+        "`submit`": "what `read` opens, each other change, and " + named(
+            table, lambda method, roles: method == "GET" and
+            roles == {"submit", "runner"}),
         "`admin`": "all but the row of `join`; alone " + named(
             table, lambda _, roles: roles == {"admin"}),
     }

@@ -19,7 +19,7 @@ check() { # sentence got want
 check "it exports the functions of hypertune.h and nothing else" \
     "$(nm -D --defined-only "$library" | awk '$2 != "A" { print $3 }' |
         sed 's/@.*//' | sort | tr '\n' ' ')" \
-    "hypertune_flush hypertune_report hypertune_should_stop report_hyperparameter_tuning_metric "
+    "hypertune_checkpoint hypertune_flush hypertune_report hypertune_should_stop report_hyperparameter_tuning_metric "
 # The sanitizers bring libraries of their own.
 check "it needs libc and nothing else" \
     "$(readelf -d "$library" |

@@ -202,6 +202,28 @@ def stop_and_params_come_from_the_folder(trial):
     equal(trial.run(program).split(), ["True", "True"])
 
 
+def a_checkpoint_is_noted_by_its_place(trial):
+    top = os.path.join(trial.folder, "ckpt")
+    os.makedirs(os.path.join(top, "epoch-3"))
+    trial.run("""
+        import hypertune, os
+        os.environ["AIP_CHECKPOINT_DIR"] = top = %r
+        hypertune.checkpoint()
+        hypertune.checkpoint(os.path.join(top, "epoch-3"), step=3)
+        for path, error in ((os.path.dirname(top), ValueError),
+                            (os.path.join(top, "none"), OSError)):
+            try:
+                hypertune.checkpoint(path)
+                assert False, path
+            except error:
+                pass
+        """ % top)
+    with open(os.path.join(trial.folder, "checkpoints.jsonl")) as lines:
+        noted = [json.loads(line) for line in lines]
+    equal([(line["c"], line.get("s")) for line in noted],
+          [(".", None), ("epoch-3", 3)])
+
+
 def reports_survive_a_restart_of_the_server(trial):
     trial.serve()
     process = trial.start("""
@@ -414,7 +436,7 @@ CASES = (
     wrong_arguments_raise_what_the_original_raises,
     googles_file_is_written_by_its_rules,
     outside_a_trial_nothing_happens,
-    stop_and_params_come_from_the_folder,
+    stop_and_params_come_from_the_folder, a_checkpoint_is_noted_by_its_place,
     reports_survive_a_restart_of_the_server,
     forked_children_report_with_their_parent,
     threads_share_one_writer,

@@ -219,6 +219,29 @@ static void should_stop_answers_by_its_exit_code(void)
     remove_file("stop");
 }
 
+static void a_checkpoint_is_noted_by_its_place(void)
+{
+    static const char trial[] = "mkdir -p ckpt/epoch-3 && env -i "
+                                "HYPERTUNE_TRIAL_DIR=. AIP_CHECKPOINT_DIR=ckpt";
+    static const char *const want[] = {",\"c\":\".\"}\n",
+                                       ",\"s\":3,\"c\":\"epoch-3\"}\n"};
+    CHECK(shell(trial, "checkpoint") == 0);
+    CHECK(shell(trial, "checkpoint ckpt/../ckpt/epoch-3 --step 3") == 0);
+    CHECK_TEXT(output, "");
+    CHECK(shell(trial, "checkpoint .") == 2);
+    CHECK(strstr(output, "\".\" is not below $AIP_CHECKPOINT_DIR (ckpt)") !=
+          NULL);
+    CHECK(shell(trial, "checkpoint ckpt/none") == 3);
+    CHECK(shell(trial, "checkpoint ckpt --step x") == 2);
+    CHECK(shell(trial, "checkpoint ckpt ckpt") == 2);
+    CHECK(shell("env -i", "checkpoint /") == 0); /* no trial: nothing */
+    CHECK(shell("cat checkpoints.jsonl; rm -r ckpt checkpoints.jsonl;",
+                "version") == 0);
+    const char *first = strstr(output, want[0]);
+    CHECK(first != NULL && strstr(first, want[1]) != NULL);
+    CHECK(strncmp(output, "{\"t\":1", 6) == 0);
+}
+
 static void params_are_printed_in_every_form(void)
 {
     write_file("params", "lr=0.001\nopt=ad'am x\nlayer.size=064\nname=a=b\n");
@@ -312,6 +335,7 @@ int main(int argc, char **argv)
     RUN(a_pipe_is_read_as_a_spec_reads_stdout);
     RUN(a_reader_that_leaves_does_not_end_the_pipe);
     RUN(should_stop_answers_by_its_exit_code);
+    RUN(a_checkpoint_is_noted_by_its_place);
     RUN(params_are_printed_in_every_form);
     RUN(the_tool_is_small_static_and_needs_no_environment);
     RUN(numbers_and_durations_are_read_strictly);

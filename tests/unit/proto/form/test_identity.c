@@ -165,8 +165,14 @@ static void check_rest(const struct job *a, const struct job *b)
     CHECK(a->args_mode == b->args_mode && a->substitute == b->substitute);
     CHECK(same_text(a->workdir, b->workdir));
     CHECK(a->own_workdir == b->own_workdir);
+    CHECK(a->code.way == b->code.way);
     CHECK(same_strings(a->pass_env, b->pass_env));
     CHECK(same_pairs(a->captured_env, b->captured_env));
+    CHECK(a->priority == b->priority);
+    CHECK(same_text(a->run_on.engine, b->run_on.engine));
+    CHECK(same_text(a->run_on.gpu, b->run_on.gpu));
+    CHECK(same_text(a->run_on.machine, b->run_on.machine));
+    CHECK(same_pairs(a->run_on.labels, b->run_on.labels));
     CHECK(same_bits(a->cpus, b->cpus));
     CHECK(a->memory_bytes == b->memory_bytes);
     check_container(a, b);
@@ -186,6 +192,8 @@ static void check_rest(const struct job *a, const struct job *b)
         CHECK(same_strings(x->command, y->command));
         CHECK(same_strings(x->args, y->args));
         CHECK(same_pairs(x->env, y->env));
+        CHECK(same_bits(x->gpu_part, y->gpu_part));
+        CHECK(x->gpu_memory == y->gpu_memory);
         CHECK(same_text(x->machine, y->machine));
         CHECK(same_text(x->accelerator, y->accelerator));
         CHECK(same_bits(x->cpus, y->cpus));

@@ -363,8 +363,33 @@ static void buckets_are_folders_only_when_job_and_admin_allow_it(void)
     order_free(order);
 }
 
+/* What the shell of another machine had of the folder is in the copy. */
+static void paths_in_a_folder_that_travelled_are_those_of_the_copy(void)
+{
+    struct order *order = make_order(
+        ",\"code\":{\"tree\":\"0123456789abcdef0123456789abcdef"
+        "0123456789abcdef0123456789abcdef\",\"machine\":\"m\","
+        "\"folder\":\"/home/me\"}",
+        ",\"argv\":[\"/home/me/run\",\"--in=/home/me\",\"/home/me2\","
+        "\"a/home/me\"],\"workdir\":\"/home/me\"");
+    struct replica_view view = as_process(order);
+    CHECK_TEXT(view.workdir, "/home/me");
+    CHECK_TEXT(view.argv.items[0], "/home/me/run");
+    order_copy_from(order, "/state/code/T");
+    view = as_process(order);
+    CHECK_TEXT(view.workdir, "/state/2/5/1/master-0/work");
+    CHECK_TEXT(view.copied, "/state/code/T");
+    CHECK_TEXT(view.argv.items[0], "/state/2/5/1/master-0/work/run");
+    CHECK_TEXT(view.argv.items[1], "--in=/state/2/5/1/master-0/work");
+    CHECK_TEXT(view.argv.items[2], "/home/me2");
+    CHECK_TEXT(view.argv.items[3], "a/home/me");
+    CHECK_TEXT(view.base.items[0].value, "/state/2/5/1/master-0/work/venv/bin");
+    order_free(order);
+}
+
 int main(void)
 {
+    RUN(paths_in_a_folder_that_travelled_are_those_of_the_copy);
     json_init();
     runner_fixture_init();
     RUN(the_image_decides_what_runs_unless_the_job_does);

@@ -98,19 +98,19 @@ static void a_new_runner_sees_what_gpus_are_taken(void)
     struct attempts attempts;
     attempt_fixture_open(&fixture, "exec sleep 600", "exec sleep 600");
     attempts_init(&attempts, &fixture.site, &engine_process);
-    CHECK(attempts_free_gpus(&attempts, fixture.order->arena).n == 3);
+    CHECK(attempts_gpu_rooms(&attempts, fixture.order->arena).n == 3);
     attempts_start(&attempts, attempt_fixture_parse(&fixture));
-    CHECK(attempts_free_gpus(&attempts, fixture.order->arena).n == 1);
+    CHECK(attempts_gpu_rooms(&attempts, fixture.order->arena).n == 1);
     attempts_fini(&attempts);
     attempts_init(&attempts, &fixture.site, &engine_process);
     attempts_scan(&attempts); /* not adopted yet, maybe never */
-    const struct strings free_gpus =
-        attempts_free_gpus(&attempts, fixture.order->arena);
-    CHECK(free_gpus.n == 1);
-    CHECK_TEXT(free_gpus.items[0], "g2");
+    const struct gpu_rooms rooms =
+        attempts_gpu_rooms(&attempts, fixture.order->arena);
+    CHECK(rooms.n == 1 && rooms.items[0].free == 1);
+    CHECK_TEXT(rooms.items[0].name, "g2");
     attempts_adopt(&attempts, attempts.first);
     attempts_drop(&attempts, attempts.first);
-    CHECK(attempts_free_gpus(&attempts, fixture.order->arena).n == 3);
+    CHECK(attempts_gpu_rooms(&attempts, fixture.order->arena).n == 3);
     attempts_fini(&attempts);
     attempt_fixture_close(&fixture);
 }

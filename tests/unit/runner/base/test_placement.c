@@ -17,7 +17,9 @@
 #include "tests/lib/runner_fixture.h"
 
 static const char *const names[] = {"g0", "g1", "g2", "g3"};
-static const struct strings four = {4, names};
+static const struct gpu_room rooms_of_four[] = {
+    {"g0", 1}, {"g1", 1}, {"g2", 1}, {"g3", 1}};
+static const struct gpu_rooms four = {4, rooms_of_four};
 
 /* A master without GPUs and two workers with one each. */
 static struct order *make_order(const char *members)
@@ -40,11 +42,11 @@ static int port_of(const char *address)
 }
 
 static enum ht_status choose(const struct order *order,
-                             const struct strings *free_gpus,
+                             const struct gpu_rooms *rooms,
                              struct placement *placement, struct ht_error *err)
 {
     static const struct site site = {.slots = 1, .cores = 1};
-    return placement_choose(&site, order, free_gpus, engine_process.address,
+    return placement_choose(&site, order, rooms, engine_process.address,
                             placement, err);
 }
 
@@ -70,12 +72,69 @@ static void every_replica_gets_an_address_and_its_gpus(void)
 static void too_few_free_gpus_are_refused(void)
 {
     struct order *order = make_order("");
-    const struct strings one = {1, names};
+    const struct gpu_rooms one = {1, rooms_of_four};
     struct placement placement;
     struct ht_error err;
     CHECK(choose(order, &one, &placement, &err) == HT_UNAVAILABLE);
     CHECK_TEXT(err.text, "GPUs needed: 2, free: 1");
     order_free(order);
+}
+
+/* A lease of one replica. */
+static struct order *order_one(const char *members)
+{
+    struct text lease = {0};
+    text_printf(&lease,
+                "{\"study\":2,\"trial\":5,\"attempt\":1,\"token\":\"t\","
+                "\"jobName\":\"j\",\"metrics\":[\"acc\"],\"replicas\":["
+                "{\"type\":\"master\",\"index\":0,\"argv\":[\"a\"],%s}]}",
+                members);
+    return runner_fixture_order(&lease);
+}
+
+/* Which GPU the replica gets, "": none. */
+static const char *chosen_gpu(struct order *order,
+                              const struct gpu_rooms *rooms)
+{
+    struct placement placement;
+    struct ht_error err;
+    const enum ht_status status = choose(order, rooms, &placement, &err);
+    if (status != HT_OK)
+        return arena_strdup(order->arena, err.text);
+    placement_release(&placement);
+    return placement.replicas[0].gpus.n == 1
+               ? placement.replicas[0].gpus.items[0]
+               : "";
+}
+
+static void a_part_is_of_the_fullest_gpu_that_has_room(void)
+{
+    static const struct gpu_room items[] = {
+        {"g0", 1}, {"g1", 0.5}, {"g2", 0.2}};
+    static const struct gpu_rooms rooms = {3, items};
+    struct order *half = order_one("\"gpuPart\":0.5");
+    struct order *most = order_one("\"gpuPart\":0.7");
+    struct order *named = order_one("\"gpuPart\":0.1,\"gpuNames\":[\"g0\"]");
+    struct order *memory = order_one("\"gpuMemory\":1000");
+    const struct gpu_rooms little = {2, items + 1};
+    CHECK_TEXT(chosen_gpu(half, &rooms), "g1");
+    CHECK_TEXT(chosen_gpu(most, &rooms), "g0");
+    CHECK_TEXT(chosen_gpu(named, &rooms), "g0");
+    CHECK_TEXT(chosen_gpu(memory, &rooms), "g2");
+    CHECK_TEXT(chosen_gpu(most, &little), "no GPU has room for a part of 0.7");
+    CHECK(order_gpus(half) == 0);
+    order_free(half), order_free(most), order_free(named), order_free(memory);
+}
+
+static void whole_gpus_are_those_that_the_server_names(void)
+{
+    static const struct gpu_room items[] = {{"g0", 1}, {"g1", 0.5}, {"g2", 1}};
+    static const struct gpu_rooms rooms = {3, items};
+    struct order *order = order_one("\"gpus\":1,\"gpuNames\":[\"g2\"]");
+    struct order *taken = order_one("\"gpus\":1,\"gpuNames\":[\"g1\"]");
+    CHECK_TEXT(chosen_gpu(order, &rooms), "g2");
+    CHECK_TEXT(chosen_gpu(taken, &rooms), "g0"); /* another has a part */
+    order_free(order), order_free(taken);
 }
 
 static void a_claimed_port_is_not_given_again(void)
@@ -263,6 +322,8 @@ int main(void)
     runner_fixture_init();
     RUN(every_replica_gets_an_address_and_its_gpus);
     RUN(too_few_free_gpus_are_refused);
+    RUN(a_part_is_of_the_fullest_gpu_that_has_room);
+    RUN(whole_gpus_are_those_that_the_server_names);
     RUN(a_claimed_port_is_not_given_again);
     RUN(found_ports_differ_and_can_be_bound);
     RUN(a_later_life_reads_what_was_chosen);

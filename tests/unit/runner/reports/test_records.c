@@ -346,6 +346,44 @@ static void very_many_names_stay_few(void)
     end_records(records);
 }
 
+/* The newest checkpoint, "PATH STEP"; "" without one. */
+static const char *named(struct records *records)
+{
+    static char text[256];
+    struct records_checkpoint found;
+    while (records_collect(records, 1, false))
+        continue;
+    text[0] = '\0';
+    if (records_take_checkpoint(records, &found))
+        (void)snprintf(text, sizeof text, "%s %lld", found.path,
+                       (long long)found.step);
+    return text;
+}
+
+#define SAVED(n, path)                                                         \
+    "{\"w\":\"00000000000000aa\",\"n\":" #n ",\"t\":5,\"s\":" #n               \
+    ",\"m\":{\"acc\":0.5},\"c\":\"" path "\"}\n"
+
+static void the_newest_checkpoint_is_named_once(void)
+{
+    struct records *records = new_records("");
+    CHECK_TEXT(named(records), "");
+    write_file("reports.jsonl", "w", SAVED(1, "a") SAVED(2, "b") SAVED(3, ""));
+    CHECK_TEXT(named(records), "b 2");
+    CHECK_TEXT(named(records), "");
+    /* Also one whose record the server has from the library. */
+    records_have(records, 0xaa, 9);
+    write_file("reports.jsonl", "a", SAVED(4, "c"));
+    CHECK_TEXT(named(records), "c 4");
+    write_file("checkpoints.jsonl", "w",
+               "{\"t\":1,\"s\":5,\"c\":\".\"}\n{\"t\":1}\nnonsense\n");
+    CHECK_TEXT(named(records), ". 5");
+    CHECK(records_skipped(records) == 2);
+    write_file("checkpoints.jsonl", "a", "{\"t\":1,\"c\":\"d\"}\n");
+    CHECK_TEXT(named(records), "d -1");
+    end_records(records);
+}
+
 int main(void)
 {
     json_init();
@@ -364,6 +402,7 @@ int main(void)
     RUN(an_order_that_would_leave_its_folder_is_refused);
     RUN(what_came_instead_is_reported_with_its_place);
     RUN(very_many_names_stay_few);
+    RUN(the_newest_checkpoint_is_named_once);
     runner_fixture_fini();
     return check_done();
 }

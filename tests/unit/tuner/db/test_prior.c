@@ -105,10 +105,11 @@ static void what_failed_by_anothers_fault_is_not_copied(void)
     put_next(db, 2, "next");
     db_place_tamper(
         &place,
-        "UPDATE trials SET objective=NULL, attempt=1;"
-        "UPDATE trials SET losses=11 WHERE id=2;" ATTEMPT("1", "5", "''")
-            ATTEMPT("2", "5", "''") ATTEMPT("3", "0", "''")
-                ATTEMPT("4", "5", "'{}'") ATTEMPT("5", "5", "''"));
+        "UPDATE trials SET objective=NULL, attempt=1;" ATTEMPT("1", "5", "''")
+            ATTEMPT("2", "5", "''") "UPDATE attempts SET outcome=5 WHERE "
+                                    "trial=2;" ATTEMPT("3", "0", "''")
+                                        ATTEMPT("4", "5", "'{}'")
+                                            ATTEMPT("5", "5", "''"));
     CHECK(db_prior_copy(db, &a_prior, false, NULL) == HT_OK);
     CHECK(db_prior_results(db, arena, 2, 0, &list, NULL) == HT_OK);
     CHECK(list.n == 3 && list.rows[0].trial.id == 1 &&

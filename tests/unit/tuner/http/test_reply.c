@@ -11,7 +11,7 @@ static struct text refuse(enum ht_status status, const char *why,
     struct text out = {0};
     struct ht_error err = {0};
     ht_fail(&err, status, "%s", why);
-    http_error_text(&out, &err, diag);
+    http_error_text(&out, &err, diag, NULL);
     return out;
 }
 
@@ -55,7 +55,7 @@ static void a_text_is_appended(void)
     struct ht_error err = {0};
     text_puts(&out, "data: ");
     ht_fail(&err, HT_INTERNAL, "x");
-    http_error_text(&out, &err, NULL);
+    http_error_text(&out, &err, NULL, NULL);
     CHECK(strncmp(out.data, "data: {\"error\":{\"code\":500,", 27) == 0);
     text_free(&out);
 }

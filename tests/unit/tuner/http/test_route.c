@@ -176,14 +176,22 @@ static void every_route_says_how_it_is_answered(void)
     for (size_t i = 0; i < route_count; i++) {
         const struct route *route = &route_table[i];
         const bool leaves = strstr(route->pattern, "/logout") != NULL;
+        const bool keeps = route->lane == LANE_STORE &&
+                           strstr(route->pattern, "/trees") != NULL &&
+                           strcmp(route->method, "POST") == 0;
         CHECK((route->core != NULL) == (route->lane == LANE_CORE ||
-                                        route->lane == LANE_GATHER || leaves));
+                                        route->lane == LANE_GATHER || leaves ||
+                                        keeps));
+        CHECK((route->store != NULL) == (route->lane == LANE_STORE));
+        CHECK(route->takes == 0 || route->lane == LANE_STORE);
         CHECK((route->instant != NULL) == (route->lane == LANE_INSTANT));
         CHECK((route->read != NULL) ==
               (route->lane == LANE_READER || route->lane == LANE_MODEL ||
                route->lane == LANE_GATHER || route->lane == LANE_STREAM));
-        /* What is kept of operations is in the core's memory. */
-        const bool asks = strstr(route->pattern, "/operations") != NULL;
+        /* What is kept of operations and runners is in the core's memory. */
+        const bool asks =
+            strstr(route->pattern, "/operations") != NULL ||
+            strncmp(route->pattern, "/hypertune/v1/projects", 22) == 0;
         CHECK(route->lane != LANE_CORE || route->needs == GATE_SUBMIT ||
               route->needs == GATE_ADMIN || route->needs == GATE_JOIN ||
               (asks && route->needs == GATE_READ));

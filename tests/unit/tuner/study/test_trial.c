@@ -183,7 +183,8 @@ static void a_retry_measures_anew(struct fixture *f)
     CHECK(fixture_trial(f, 1, 1).objective == 0.5);
 }
 
-static void a_lost_attempt_starts_again_soon_but_not_for_ever(struct fixture *f)
+static void
+a_start_that_is_lost_is_tried_again_but_not_for_ever(struct fixture *f)
 {
     fixture_stop(f);
     f->options.retry_ms = 1;
@@ -192,12 +193,11 @@ static void a_lost_attempt_starts_again_soon_but_not_for_ever(struct fixture *f)
     for (int i = 1; i <= HT_MAX_LOST + 1; i++) {
         const struct leased leased = fixture_lease_one(f);
         CHECK(leased.name.trial == 1 && leased.name.attempt == i);
-        fixture_end_as(f, &leased,
-                       "\"outcome\":\"lost\",\"reason\":\"shim died\"");
+        fixture_end(f, &leased, "\"outcome\":\"lost\",\"reason\":\"no disk\"");
     }
     const struct trial_row trial = fixture_trial(f, 1, 1);
     CHECK(trial.state == TRIAL_FAILED && trial.failures == 0);
-    CHECK_TEXT(trial.reason, "lost 11 times: shim died");
+    CHECK_TEXT(trial.reason, "lost 11 times in a row: no disk");
 }
 
 static void a_trial_out_of_time_keeps_what_it_reported(struct fixture *f)
@@ -329,7 +329,7 @@ int main(void)
     RUN_ON_CORE(records_shipped_while_draining_count);
     RUN_ON_CORE(a_failed_trial_starts_again_after_a_pause);
     RUN_ON_CORE(a_retry_measures_anew);
-    RUN_ON_CORE(a_lost_attempt_starts_again_soon_but_not_for_ever);
+    RUN_ON_CORE(a_start_that_is_lost_is_tried_again_but_not_for_ever);
     RUN_ON_CORE(a_trial_out_of_time_keeps_what_it_reported);
     RUN_ON_CORE(one_trial_can_be_stopped);
     RUN_ON_CORE(a_superseded_attempt_changes_nothing);

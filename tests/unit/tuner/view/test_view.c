@@ -183,7 +183,8 @@ static void measurements_and_runners_have_their_documented_members(void)
     CHECK_TEXT(shown(view_runner(&runner, 1)),
                "{\"runner\":\"a\",\"engine\":\"process\",\"host\":\"h\","
                "\"slots\":2,\"busy\":1,\"state\":\"LOST\",\"lastSeenMs\":9,"
-               "\"rules\":{\"images\":true}}");
+               "\"drain\":\"SERVES\",\"rules\":{\"images\":true},"
+               "\"trials\":[]}");
 }
 
 int main(void)

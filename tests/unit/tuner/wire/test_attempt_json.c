@@ -10,6 +10,7 @@
     "\"trialJobSpec\":{\"workerPoolSpecs\":[{\"containerSpec\":{" pool "}},"   \
     "{\"containerSpec\":{" pool "}}]},\"hypertune\":{\"name\":\"s\"," ours     \
     "}}"
+#define HASH "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 #define VARIABLES                                                              \
     "\"env\":[{\"name\":\"A\",\"value\":\"own\"}],\"command\":[\"train\"]"
 #define CAPTURED                                                               \
@@ -186,8 +187,22 @@ static void a_job_too_long_for_a_variable_is_not_sent(void)
     fixture_close(&f);
 }
 
+/* No other machine could start its trials. */
+static void a_tree_that_was_not_sent_is_refused(void)
+{
+    struct fixture f;
+    fixture_open(&f);
+    const struct request *req = fixture_call(
+        &f, study_create, NULL,
+        JOB(VARIABLES, "\"code\":{\"tree\":\"" HASH "\",\"machine\":\"" HASH
+                       "\",\"folder\":\"/data\"}"));
+    CHECK(req->status == HT_PRECONDITION);
+    fixture_close(&f);
+}
+
 int main(void)
 {
+    RUN(a_tree_that_was_not_sent_is_refused);
     json_init();
     RUN(processes_get_the_shell_apart_from_the_job);
     RUN(containers_get_what_was_passed_as_their_own);

@@ -1,0 +1,24 @@
+#include "tuner/store/manifest_file.h"
+
+#include <errno.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+enum ht_status manifest_file_visit(struct arena *arena, int fd,
+                                   tree_visit *visit, void *context,
+                                   struct ht_error *err)
+{
+    struct stat found;
+    if (fstat(fd, &found) != 0)
+        return ht_fail_errno(err, errno, "cannot read a manifest");
+    if (found.st_size == 0)
+        return ht_fail(err, HT_INVALID, "the manifest is empty");
+    const size_t len = (size_t)found.st_size;
+    void *bytes = mmap(NULL, len, PROT_READ, MAP_PRIVATE, fd, 0);
+    if (bytes == MAP_FAILED)
+        return ht_fail_errno(err, errno, "cannot read a manifest");
+    const enum ht_status status =
+        tree_manifest_visit(arena, bytes, len, visit, context, err);
+    munmap(bytes, len);
+    return status;
+}
