@@ -7,6 +7,7 @@
 
 #include "proto/base/clock.h"
 #include "proto/base/text.h"
+#include "proto/base/whole.h"
 
 /* Escaped, a byte takes four at most, and the event and the stamp have room. */
 enum { PAIRS_BYTES = 2048, LINE_BYTES = 4 * PAIRS_BYTES + 512 };
@@ -22,20 +23,6 @@ void log_set_level(enum log_level lowest)
 void log_set_stamped(bool stamped)
 {
     is_stamped = stamped;
-}
-
-/* stderr may be a full pipe or closed; a log line is never worth failing. */
-static void write_all(const char *bytes, size_t len)
-{
-    while (len > 0) {
-        ssize_t n = write(STDERR_FILENO, bytes, len);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return;
-        bytes += n;
-        len -= (size_t)n;
-    }
 }
 
 void log_event(enum log_level level, const char *event, const char *format, ...)
@@ -61,6 +48,8 @@ void log_event(enum log_level level, const char *event, const char *format, ...)
     if (is_stamped)
         text_printf(&line, " at=%s", clock_stamp(stamp, clock_wall_ms()));
     text_puts(&line, "\n");
-    write_all(line.data, line.len);
+    /* stderr may be a full pipe or closed; a log line is never worth failing.
+     */
+    (void)whole_write(STDERR_FILENO, line.data, line.len);
     errno = saved;
 }

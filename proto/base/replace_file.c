@@ -7,20 +7,7 @@
 #include <unistd.h>
 
 #include "proto/base/arena.h"
-
-static int write_whole(int fd, const char *bytes, size_t len)
-{
-    while (len > 0) {
-        const ssize_t n = write(fd, bytes, len);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return -1;
-        bytes += n;
-        len -= (size_t)n;
-    }
-    return fsync(fd);
-}
+#include "proto/base/whole.h"
 
 /* Some file systems have no sync of a folder: EINVAL. */
 static int sync_folder(const char *folder)
@@ -43,8 +30,9 @@ enum ht_status replace_file(const char *folder, const char *name,
     unlink(beside);
     const int fd = open(
         beside, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-    const bool done = fd >= 0 && write_whole(fd, bytes, len) == 0 &&
-                      rename(beside, path) == 0 && sync_folder(folder) == 0;
+    const bool done = fd >= 0 && whole_write(fd, bytes, len) &&
+                      fsync(fd) == 0 && rename(beside, path) == 0 &&
+                      sync_folder(folder) == 0;
     const int failed = errno;
     if (fd >= 0)
         close(fd);

@@ -13,6 +13,7 @@
 
 #include "proto/base/arena.h"
 #include "proto/base/secret_file.h"
+#include "proto/base/whole.h"
 #include "proto/net/tls_parts.h"
 
 enum { SERIAL_BYTES = 16, CERT_MODE = 0644 };
@@ -28,7 +29,7 @@ static enum ht_status fail_tls(struct ht_error *err, int code, const char *file)
 static enum ht_status write_all(int fd, const gnutls_datum_t *bytes, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
-        if (write(fd, bytes[i].data, bytes[i].size) != (ssize_t)bytes[i].size)
+        if (!whole_write(fd, bytes[i].data, bytes[i].size))
             return HT_IO;
     }
     return fsync(fd) == 0 ? HT_OK : HT_IO;

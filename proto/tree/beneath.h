@@ -17,7 +17,7 @@ int beneath_open_by_parts(int top, const char *path, int flags, mode_t mode);
 int beneath_open_parent(int top, const char *path, const char **name);
 
 /* Whether the link of that path cannot lead out, whatever other links it
- * passes: ".." stands only at its begin, since behind a name it would be the
+ * passes: ".." is only at its begin, since behind a name it would be the
  * parent of what that name leads to. */
 bool beneath_link_stays(const char *path, const char *target);
 

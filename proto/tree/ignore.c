@@ -170,7 +170,7 @@ static bool matches(const struct rule *rule, const char *path, bool is_folder)
     if (rule->in_any && last != NULL)
         path = last + 1;
     /* Git compares the plain text first, and only then looks for wildcards: so
-     * the two stars of "a**" before a slash stand at a begin. */
+     * the two stars of "a**" before a slash are at a begin. */
     return strncmp(rule->pattern, path, plain) == 0 &&
            wildcard_matches(rule->pattern + plain, path + plain);
 }

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "proto/base/arena.h"
+#include "proto/base/whole.h"
 #include "proto/tree/beneath.h"
 
 enum { FOLDER_MODE = 0755 };
@@ -241,21 +242,6 @@ enum ht_status restore_next(struct restore *restore,
     return HT_OK;
 }
 
-static bool write_at(int fd, const char *bytes, size_t len, off_t offset)
-{
-    while (len > 0) {
-        const ssize_t n = pwrite(fd, bytes, len, offset);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return false;
-        bytes += n;
-        len -= (size_t)n;
-        offset += n;
-    }
-    return true;
-}
-
 enum ht_status restore_put(struct restore *restore,
                            const struct restore_chunk *chunk, const void *bytes,
                            size_t len, struct ht_error *err)
@@ -271,7 +257,8 @@ enum ht_status restore_put(struct restore *restore,
     struct open_file *file = restore->files;
     while (file->fd < 0 || file->entry != chunk->entry)
         file = file->next;
-    if (!write_at(file->fd, bytes, len, (off_t)chunk->index * TREE_CHUNK))
+    if (!whole_write_at(file->fd, bytes, len,
+                        (int64_t)chunk->index * TREE_CHUNK))
         return fail(restore, entry->path, err);
     if (--file->left > 0)
         return HT_OK;

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "proto/base/utf8.h"
+#include "proto/base/whole.h"
 #include "proto/tree/beneath.h"
 #include "proto/tree/ignore.h"
 
@@ -296,23 +297,6 @@ static bool is_same(const struct stat *a, const struct stat *b)
            a->st_ctim.tv_nsec == b->st_ctim.tv_nsec;
 }
 
-/* Fewer bytes than `len`: the file ends before. */
-static ssize_t read_whole(int fd, char *buffer, size_t len)
-{
-    size_t have = 0;
-    while (have < len) {
-        const ssize_t n = read(fd, buffer + have, len - have);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return -1;
-        if (n == 0)
-            break;
-        have += (size_t)n;
-    }
-    return (ssize_t)have;
-}
-
 static enum ht_status hash_open(const struct walk *walk, struct found *found,
                                 int fd, char *buffer)
 {
@@ -327,7 +311,7 @@ static enum ht_status hash_open(const struct walk *walk, struct found *found,
         arena_alloc(walk->arena, entry->n_chunks, sizeof *chunks);
     for (size_t i = 0; i < entry->n_chunks; i++) {
         const size_t len = tree_chunk_bytes(entry->bytes, i);
-        const ssize_t n = read_whole(fd, buffer, len);
+        const ssize_t n = whole_read(fd, buffer, len);
         if (n < 0)
             return fail(walk, errno, entry->path);
         if ((size_t)n < len)

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 
 /* Whether the whole path matches: "*" and "?" and "[a-z]" stay within a part of
- * it, "**" alone between slashes stands for any number of parts, and a
+ * it, "**" alone between slashes is any number of parts, and a
  * backslash takes the next character as it is. */
 bool wildcard_matches(const char *pattern, const char *path);
 

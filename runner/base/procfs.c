@@ -15,7 +15,7 @@
 
 #include "proto/base/arena.h"
 #include "proto/base/clock.h"
-#include "runner/base/disk.h"
+#include "proto/base/whole.h"
 
 struct stat_fields { /* of /proc/PID/stat */
     char state;
@@ -28,7 +28,7 @@ static ssize_t read_proc_file(const char *path, char *buffer, size_t size)
     const int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return -1;
-    const ssize_t n = disk_read_at(fd, buffer, size - 1, 0);
+    const ssize_t n = whole_read_at(fd, buffer, size - 1, 0);
     close(fd);
     if (n >= 0)
         buffer[n] = '\0';
@@ -136,7 +136,7 @@ static bool environment_names(pid_t pid, const char *folder, bool *unsure)
     const int len =
         snprintf(wanted, sizeof wanted, "HYPERTUNE_TRIAL_DIR=%s", folder);
     char *block = ht_xcalloc(LIMIT, 1);
-    const ssize_t have = disk_read_at(fd, block, LIMIT - 1, 0);
+    const ssize_t have = whole_read_at(fd, block, LIMIT - 1, 0);
     close(fd);
     bool found = false;
     if (have <= 0 && is_starting(pid))

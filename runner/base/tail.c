@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "proto/base/arena.h"
-#include "runner/base/disk.h"
+#include "proto/base/whole.h"
 #include "runner/base/safe_path.h"
 
 void tail_init(struct tail *tail, const char *path)
@@ -125,7 +125,7 @@ static bool is_continued(const struct tail *tail, int fd, int64_t size,
     const size_t len = (size_t)(tail->offset - tail->line_start);
     if (len == 0)
         return true;
-    return disk_read_at(fd, buffer, len, tail->line_start) == (ssize_t)len &&
+    return whole_read_at(fd, buffer, len, tail->line_start) == (ssize_t)len &&
            tail_hash(0, buffer, len) == tail->line_hash;
 }
 
@@ -240,8 +240,8 @@ static bool read_lines(const struct reader *reader, size_t budget)
     while (taken < budget) {
         if (reader->tail->offset >= TAIL_FILE_BYTES)
             return false;
-        const ssize_t n = disk_read_at(reader->fd, reader->buffer,
-                                       TAIL_LINE_BYTES, reader->tail->offset);
+        const ssize_t n = whole_read_at(reader->fd, reader->buffer,
+                                        TAIL_LINE_BYTES, reader->tail->offset);
         if (n <= 0)
             return false;
         const size_t len = (size_t)n;

@@ -17,8 +17,8 @@
 #include "proto/base/clock.h"
 #include "proto/base/limits.h"
 #include "proto/base/text.h"
+#include "proto/base/whole.h"
 #include "runner/base/child.h"
-#include "runner/base/disk.h"
 #include "runner/base/json.h"
 
 enum { MOST_BYTES = 64 * 1024 };
@@ -65,7 +65,7 @@ static enum ht_status start(struct helper *helper, const char *server,
                                 .input = input,
                                 .output = ends[1],
                                 .group = POSIX_SPAWN_SETPGROUP};
-    const int code = child_start(&child, &helper->pid);
+    const int code = child_start_kept(&child, &helper->pid);
     close(input);
     close(ends[1]);
     helper->output = ends[0];
@@ -114,10 +114,7 @@ static int reap(const struct helper *helper, bool wanted)
         kill(-helper->pid, SIGKILL);
     if (fd >= 0)
         close(fd);
-    int status = 0;
-    while (waitpid(helper->pid, &status, 0) < 0 && errno == EINTR)
-        ;
-    return status;
+    return child_reap(helper->pid);
 }
 
 /* The output of a failed helper may have secrets, so only its known message for
@@ -266,7 +263,7 @@ static enum ht_status read_all(struct arena *arena, int fd, const char *path,
                                const struct node **config, struct ht_error *err)
 {
     char *bytes = arena_alloc(arena, HT_MAX_SPEC + 1, 1);
-    const ssize_t len = disk_read_at(fd, bytes, HT_MAX_SPEC + 1, 0);
+    const ssize_t len = whole_read_at(fd, bytes, HT_MAX_SPEC + 1, 0);
     if (len < 0)
         return ht_fail_errno(err, errno, "cannot read %s", path);
     struct diag diag;

@@ -15,8 +15,8 @@
 #include "proto/base/arena.h"
 #include "proto/base/limits.h"
 #include "proto/base/utf8.h"
+#include "proto/base/whole.h"
 #include "runner/base/credentials.h"
-#include "runner/base/disk.h"
 #include "runner/base/folder.h"
 
 /* ---- the segments as one stream ---- */
@@ -77,7 +77,7 @@ static size_t read_segment(const struct log_source *source, char *buffer,
         return 0;
     if ((int64_t)size > HT_LOG_SEGMENT - into)
         size = (size_t)(HT_LOG_SEGMENT - into);
-    const ssize_t n = disk_read_at(fd, buffer, size, into);
+    const ssize_t n = whole_read_at(fd, buffer, size, into);
     close(fd);
     return n > 0 ? (size_t)n : 0;
 }

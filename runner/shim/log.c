@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "proto/base/limits.h"
-#include "runner/base/disk.h"
+#include "proto/base/whole.h"
 #include "runner/base/folder.h"
 
 /* Makes a new file: one of that name, which the trainer may have made, is
@@ -70,7 +70,7 @@ void shim_log_append(struct shim_log *log, const char *bytes, size_t len)
             part = len;
         /* What cannot be written is lost; later bytes keep their offsets. */
         if (log->fd >= 0)
-            (void)disk_write_at(log->fd, bytes, part, at);
+            (void)whole_write_at(log->fd, bytes, part, at);
         log->offset += (int64_t)part;
         bytes += part;
         len -= part;

@@ -10,21 +10,11 @@
 
 #include <nettle/sha2.h>
 
+#include "proto/base/whole.h"
+
 _Static_assert((int)TOKEN_HASH_BYTES == (int)SHA256_DIGEST_SIZE, "of SHA-256");
 
 enum { PIECE = 1024 * 1024 };
-
-static bool write_whole(int fd, const char *bytes, size_t len)
-{
-    while (len > 0) {
-        const ssize_t n = write(fd, bytes, len);
-        if (n < 0 && errno != EINTR)
-            return false;
-        bytes += n > 0 ? n : 0;
-        len -= n > 0 ? (size_t)n : 0;
-    }
-    return true;
-}
 
 /* `to` may be -1: the file is only read. False with errno. */
 static bool pass(int from, int to, struct file_sum *sum)
@@ -38,7 +28,7 @@ static bool pass(int from, int to, struct file_sum *sum)
     sha256_init(&hash);
     while (good && n > 0) {
         n = read(from, piece, PIECE);
-        good = n >= 0 && (to < 0 || write_whole(to, piece, (size_t)n));
+        good = n >= 0 && (to < 0 || whole_write(to, piece, (size_t)n));
         if (good)
             sha256_update(&hash, (size_t)n, (const unsigned char *)piece);
         sum->bytes += n > 0 ? n : 0;

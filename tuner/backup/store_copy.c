@@ -12,6 +12,7 @@
 #include <nettle/sha2.h>
 
 #include "proto/base/arena.h"
+#include "proto/base/whole.h"
 #include "tuner/base/disk_room.h"
 #include "tuner/db/copy.h"
 #include "tuner/store/chunk_set.h"
@@ -72,24 +73,12 @@ static bool make_parents(int root, const struct project_path *path)
     return true;
 }
 
-static bool write_whole(int fd, const char *bytes, size_t len)
-{
-    while (len > 0) {
-        const ssize_t n = write(fd, bytes, len);
-        if (n < 0 && errno != EINTR)
-            return false;
-        bytes += n > 0 ? n : 0;
-        len -= n > 0 ? (size_t)n : 0;
-    }
-    return true;
-}
-
 static bool copy_bytes(const struct copying *copying, int in, int out)
 {
     ssize_t n = 1;
     while (n > 0) {
         n = read(in, copying->piece, TREE_CHUNK);
-        if (n < 0 || !write_whole(out, copying->piece, (size_t)n))
+        if (n < 0 || !whole_write(out, copying->piece, (size_t)n))
             return false;
     }
     return true;

@@ -13,8 +13,8 @@ struct store_board;
 /* Of all projects below the descriptor: after a start none is whole for sure.
  * HT_IO  something cannot be removed */
 enum ht_status arriving_empty(int root, struct ht_error *err);
-/* Whole chunks that came before `before_ms` (wall clock), and those that are
- * in chunks/, too. */
+/* Whole chunks that came before `before_ms` (wall clock), and what is in
+ * chunks/, too. */
 void arriving_expire(struct project *project, struct store_board *board,
                      int64_t before_ms);
 

@@ -1,5 +1,5 @@
 /* commit.c - the store's part on the core's thread: the row of a tree, and the
- * end of those that nothing uses. */
+ * end of what nothing uses. */
 
 #include "tuner/store/store.h"
 

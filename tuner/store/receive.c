@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "proto/base/whole.h"
 #include "proto/doc/json.h"
 #include "tuner/base/budget.h"
 #include "tuner/base/disk_room.h"
@@ -125,16 +126,10 @@ enum ht_status transfer_flush(struct store *store, struct request *req,
     if (status != HT_OK)
         return status;
     sha256_update(&transfer->hash, transfer->held, (const uint8_t *)at);
-    while (transfer->held > 0) {
-        const ssize_t n = write(transfer->fd, at, transfer->held);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return project_fail("write a file", errno, err);
-        at += n;
-        transfer->held -= (size_t)n;
-        transfer->bytes += n;
-    }
+    if (!whole_write(transfer->fd, at, transfer->held))
+        return project_fail("write a file", errno, err);
+    transfer->bytes += (int64_t)transfer->held;
+    transfer->held = 0;
     return HT_OK;
 }
 

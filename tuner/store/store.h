@@ -47,7 +47,7 @@ void store_post(struct store *store, struct request *req,
 bool store_admit(struct store *store, struct request *req);
 /* Steps of what comes; see above. */
 store_handler store_begin, store_write;
-/* Those that the table of routes names. */
+/* The handlers that the table of routes names. */
 store_handler store_missing;                   /* missing.c */
 store_handler store_put_chunk;                 /* receive.c */
 store_handler store_put_tree;                  /* tree.c */

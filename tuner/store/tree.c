@@ -160,8 +160,8 @@ static void forget_arrived(struct store *store)
         arriving_expire(project, store->board, INT64_MAX);
 }
 
-/* All that came, by whichever request, and all names, also those that a request
- * gave that failed then. The descriptor is that of the start, since one hears
+/* All that came, by whichever request, and all names, also of requests that
+ * failed then. The descriptor is that of the start, since one hears
  * of errors after it was opened alone. */
 static enum ht_status sync_disk(struct store *store, struct ht_error *err)
 {

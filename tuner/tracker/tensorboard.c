@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "proto/base/crc32c.h"
+#include "proto/base/whole.h"
 #include "proto/doc/node.h"
 #include "tuner/tracker/tfevents.h"
 
@@ -89,17 +90,9 @@ static enum ht_status write_all(int fd, int64_t at, const struct text *events,
 {
     if (ftruncate(fd, at) != 0)
         return ht_fail_errno(err, errno, "cannot cut it");
-    for (size_t done = 0; done < events->len;) {
-        const ssize_t n = pwrite(fd, events->data + done, events->len - done,
-                                 at + (off_t)done);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return ht_fail_errno(err, errno, "cannot write");
-        done += (size_t)n;
-    }
-    return fdatasync(fd) == 0 ? HT_OK
-                              : ht_fail_errno(err, errno, "cannot write");
+    const bool written =
+        whole_write_at(fd, events->data, events->len, at) && fdatasync(fd) == 0;
+    return written ? HT_OK : ht_fail_errno(err, errno, "cannot write");
 }
 
 /* Whether all that counts of the file is there. */
