@@ -290,6 +290,8 @@ static void drop_listener(struct relay *relay, struct listener **link)
             end(relay, TAILQ_FIRST(&listener->lists[i]));
     free_dead(relay);
     *link = listener->next;
+    /* A fork() of this process may still have it, see connection_close(). */
+    epoll_ctl(relay->mover.epoll, EPOLL_CTL_DEL, listener->fd, NULL);
     close(listener->fd);
     free(listener);
     pthread_cond_broadcast(&relay->removed);

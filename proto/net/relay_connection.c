@@ -42,12 +42,30 @@ struct connection *connection_new(struct listener *listener, int fd,
     return made;
 }
 
+/* For which events an end waits, 0: for none, and it is taken out, since epoll
+ * reports a closed peer always. */
+static void watch_end(const struct mover *mover, struct end *end,
+                      uint32_t events)
+{
+    struct epoll_event event = {.events = events, .data.ptr = end};
+    if (events != end->events)
+        epoll_ctl(mover->epoll,
+                  events == 0        ? EPOLL_CTL_DEL
+                  : end->events == 0 ? EPOLL_CTL_ADD
+                                     : EPOLL_CTL_MOD,
+                  end->fd, &event);
+    end->events = events;
+}
+
+/* A descriptor that a fork() of this process still has would be reported after
+ * its close, so each is taken out of epoll before. */
 void connection_close(struct mover *mover, struct connection *connection)
 {
     if (connection->ends[1].fd >= 0)
         relay_ports_drop(mover->ports, &connection->peer,
                          connection->ends[1].fd);
     for (int i = 0; i < 2; i++) {
+        watch_end(mover, &connection->ends[i], 0);
         tls_session_free(connection->ends[i].tls);
         if (connection->ends[i].fd >= 0)
             close(connection->ends[i].fd);
@@ -343,21 +361,11 @@ static uint32_t wanted(const struct connection *connection, int i)
            (gives ? EPOLLOUT : 0);
 }
 
-/* epoll reports a closed peer always, so an end without interest is taken
- * out. */
 static void watch(const struct mover *mover, struct connection *connection)
 {
     for (int i = 0; i < 2; i++) {
         struct end *end = &connection->ends[i];
-        const uint32_t events = end->fd >= 0 ? wanted(connection, i) : 0;
-        struct epoll_event event = {.events = events, .data.ptr = end};
-        if (events != end->events)
-            epoll_ctl(mover->epoll,
-                      events == 0        ? EPOLL_CTL_DEL
-                      : end->events == 0 ? EPOLL_CTL_ADD
-                                         : EPOLL_CTL_MOD,
-                      end->fd, &event);
-        end->events = events;
+        watch_end(mover, end, end->fd >= 0 ? wanted(connection, i) : 0);
     }
 }
 

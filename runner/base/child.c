@@ -1,9 +1,13 @@
 #include "runner/base/child.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdbool.h>
 #include <stddef.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "proto/base/arena.h"
@@ -65,4 +69,61 @@ int child_start(const struct child *child, pid_t *pid)
     posix_spawnattr_destroy(&attributes);
     arena_free(arena);
     return code;
+}
+
+/* ---- children whose end someone waits for ---- */
+
+enum { KEPT_MOST = 64 };
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pid_t kept[KEPT_MOST]; /* 0: free */
+
+static pid_t *find_kept(pid_t pid)
+{
+    for (size_t i = 0; i < KEPT_MOST; i++) {
+        if (kept[i] == pid)
+            return &kept[i];
+    }
+    return NULL;
+}
+
+int child_start_kept(const struct child *child, pid_t *pid)
+{
+    /* Until it is noted no one may reap it. */
+    pthread_mutex_lock(&lock);
+    pid_t *place = find_kept(0);
+    const int code = place != NULL ? child_start(child, pid) : EAGAIN;
+    if (code == 0)
+        *place = *pid;
+    pthread_mutex_unlock(&lock);
+    return code;
+}
+
+int child_reap(pid_t pid)
+{
+    int status = 0;
+    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+        continue;
+    pthread_mutex_lock(&lock);
+    pid_t *place = find_kept(pid);
+    if (place != NULL)
+        *place = 0;
+    pthread_mutex_unlock(&lock);
+    return status;
+}
+
+void child_reap_others(void)
+{
+    for (;;) {
+        siginfo_t ended = {.si_pid = 0};
+        pthread_mutex_lock(&lock);
+        const bool other =
+            waitid(P_ALL, 0, &ended, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+            ended.si_pid > 0 && find_kept(ended.si_pid) == NULL;
+        if (other)
+            (void)waitpid(ended.si_pid, NULL, WNOHANG);
+        pthread_mutex_unlock(&lock);
+        if (!other)
+            return;
+    }
 }

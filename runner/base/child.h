@@ -15,4 +15,15 @@ struct child {
 /* Starts it; returns 0 or the errno of the step that failed. */
 int child_start(const struct child *child, pid_t *pid);
 
+/* The same for a thread that needs to know how the child ends:
+ * child_reap_others() leaves it to child_reap(). EAGAIN: there are too many. */
+int child_start_kept(const struct child *child, pid_t *pid);
+/* Waits for its end; returns the status as waitpid() has it. */
+int child_reap(pid_t pid);
+
+/* Reaps all children that have ended and are not kept, such as orphans that a
+ * subreaper gets. One that was kept and not reaped yet may delay others until
+ * the next call. */
+void child_reap_others(void);
+
 #endif

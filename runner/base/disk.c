@@ -13,38 +13,7 @@
 #include <unistd.h>
 
 #include "proto/base/limits.h"
-
-ssize_t disk_read_at(int fd, char *buffer, size_t size, int64_t offset)
-{
-    size_t have = 0;
-    while (have < size) {
-        const ssize_t n =
-            pread(fd, buffer + have, size - have, offset + (int64_t)have);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return -1;
-        if (n == 0)
-            break;
-        have += (size_t)n;
-    }
-    return (ssize_t)have;
-}
-
-bool disk_write_at(int fd, const char *bytes, size_t len, int64_t offset)
-{
-    while (len > 0) {
-        const ssize_t n = pwrite(fd, bytes, len, offset);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return false;
-        bytes += n;
-        len -= (size_t)n;
-        offset += n;
-    }
-    return true;
-}
+#include "proto/base/whole.h"
 
 static int open_folder(const char *path)
 {
@@ -70,7 +39,7 @@ static bool write_new(int folder, const char *name,
     if (fd < 0)
         return false;
     const bool done = fchmod(fd, content->mode) == 0 &&
-                      disk_write_at(fd, content->bytes, content->len, 0) &&
+                      whole_write_at(fd, content->bytes, content->len, 0) &&
                       (safety == UNSYNCED || fsync(fd) == 0);
     const int code = errno;
     close(fd);
@@ -150,7 +119,7 @@ enum ht_status disk_read_open(struct arena *arena, int fd, size_t limit,
     if (status.st_size > (off_t)limit)
         return ht_fail(err, HT_TOO_LARGE, "is longer than %zu bytes", limit);
     char *data = arena_alloc(arena, (size_t)status.st_size + 1, 1);
-    const ssize_t n = disk_read_at(fd, data, (size_t)status.st_size, 0);
+    const ssize_t n = whole_read_at(fd, data, (size_t)status.st_size, 0);
     if (n < 0)
         return ht_fail_errno(err, errno, "cannot be read");
     *bytes = (struct disk_bytes){.data = data, .len = (size_t)n};

@@ -50,12 +50,6 @@ enum ht_status disk_read_json(struct arena *arena, const char *folder,
                               const char *name, const struct node **map,
                               struct ht_error *err);
 
-/* Reads `size` bytes from the offset on, fewer only where the file ends before;
- * -1 with errno. */
-ssize_t disk_read_at(int fd, char *buffer, size_t size, int64_t offset);
-/* Writes all bytes at the offset; false with errno. */
-bool disk_write_at(int fd, const char *bytes, size_t len, int64_t offset);
-
 /* Writes the text to a file of the kernel (/proc, /sys) in one piece; false
  * with errno. */
 bool disk_write_kernel(const char *path, const char *text);

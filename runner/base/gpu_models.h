@@ -1,5 +1,5 @@
 /* gpu_models.h - which models the machine's GPUs are, and their memory, as
- * nvidia-smi tells. */
+ * nvidia-smi shows. */
 #ifndef HT_RUNNER_BASE_GPU_MODELS_H
 #define HT_RUNNER_BASE_GPU_MODELS_H
 

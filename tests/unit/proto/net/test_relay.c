@@ -133,6 +133,43 @@ static void bytes_pass_both_ways_and_so_does_the_end_of_one(void)
     close_scene(&scene);
 }
 
+/* As the children of a runner have, until they start their program. */
+static void a_fork_with_its_descriptors_disturbs_nothing(void)
+{
+    struct scene scene = open_scene();
+    const int first = call(gateway, scene.port);
+    const int first_peer = answer(scene.server);
+    int until[2];
+    CHECK(pipe(until) == 0);
+    const pid_t holder = fork();
+    if (holder == 0) {
+        char byte;
+        close(until[1]);
+        close(first);
+        close(first_peer);
+        _exit(read(until[0], &byte, 1) == 0 ? 0 : 1);
+    }
+    close(until[0]);
+    close(first);
+    CHECK(is_closed(first_peer));
+    close(first_peer);
+    /* A new one, perhaps in the memory of the first. */
+    const int second = call(gateway, scene.port);
+    const int second_peer = answer(scene.server);
+    for (int i = 0; i < 100; i++) {
+        CHECK(send(second, "question", 8, 0) == 8);
+        CHECK(receives(second_peer, "question"));
+    }
+    relay_close(scene.relay, gateway, scene.port);
+    CHECK(is_closed(second_peer));
+    close(second);
+    close(second_peer);
+    close(until[1]);
+    int status = -1;
+    CHECK(waitpid(holder, &status, 0) == holder && status == 0);
+    close_scene(&scene);
+}
+
 static void more_than_its_buffers_hold_arrives_whole(void)
 {
     enum { CHUNK = 64 * 1024, CHUNKS = 64 };
@@ -295,6 +332,7 @@ static void wrong_addresses_are_refused(void)
 int main(void)
 {
     RUN(bytes_pass_both_ways_and_so_does_the_end_of_one);
+    RUN(a_fork_with_its_descriptors_disturbs_nothing);
     RUN(more_than_its_buffers_hold_arrives_whole);
     RUN(a_server_that_is_away_closes_and_may_come_back);
     RUN(a_new_relay_takes_the_same_port);

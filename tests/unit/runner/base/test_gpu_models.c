@@ -1,4 +1,4 @@
-/* What nvidia-smi tells of GPUs. */
+/* What nvidia-smi shows of GPUs. */
 #include "tests/check.h"
 
 #include <stdlib.h>
