@@ -5,6 +5,7 @@
 #include "tuner/api/sessions.h"
 #include "tuner/api/tokens.h"
 #include "tuner/core/audit.h"
+#include "tuner/core/core.h"
 #include "tuner/core/disk_guard.h"
 #include "tuner/core/worker.h"
 #include "tuner/runners/machine_types.h"
@@ -12,6 +13,7 @@
 #include "tuner/search/stop_worker.h"
 #include "tuner/store/store.h"
 #include "tuner/study/early_stop.h"
+#include "tuner/study/fetches.h"
 #include "tuner/study/living_attempts.h"
 #include "tuner/study/measured.h"
 #include "tuner/study/restored.h"
@@ -135,4 +137,5 @@ const struct core_part server_parts[CORE_PARTS] = {
                     .stop = store_part_stop,
                     .tick = store_tick,
                     .deadline = store_deadline},
+    [CORE_FETCHES] = {.start = fetches_start, .stop = fetches_stop},
 };

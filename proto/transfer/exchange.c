@@ -193,7 +193,7 @@ enum ht_status exchange_refusal(const struct exchange *exchange,
                          exchange->code, err);
 }
 
-/* A server that is busy, restarts, or stands behind another that waits. */
+/* A server that is busy, restarts, or is behind a proxy that waits for it. */
 static bool asks_again(long code)
 {
     return code == 408 || code == 429 ||
@@ -250,11 +250,13 @@ static void repeat(struct exchanges *exchanges, struct lane *lane, bool keep)
  * again there is little of it. */
 static void widen(struct exchanges *exchanges)
 {
+    const size_t lanes = exchanges->settings->lanes;
+    const size_t most =
+        lanes > 0 && lanes < EXCHANGE_LANES ? lanes : EXCHANGE_LANES;
     exchanges->answered++;
     if (exchanges->answered >= QUIET)
         exchanges->step = 1;
-    if (exchanges->answered % exchanges->step == 0 &&
-        exchanges->at_once < EXCHANGE_LANES)
+    if (exchanges->answered % exchanges->step == 0 && exchanges->at_once < most)
         exchanges->at_once++;
 }
 

@@ -44,7 +44,7 @@ struct exchange_source {
      * none before another one was taken. */
     enum ht_status (*next)(void *context, struct exchange *exchange, bool *has,
                            struct ht_error *err);
-    /* Any answer but those that ask to come again. HT_UNAVAILABLE: the request
+    /* Any answer that does not ask to come again. HT_UNAVAILABLE: the request
      * is sent again. */
     enum ht_status (*take)(void *context, struct exchange *exchange,
                            struct ht_error *err);

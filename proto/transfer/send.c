@@ -30,6 +30,7 @@ struct part { /* a chunk of the tree, where it is first */
 };
 
 struct sending {
+    const struct transfer_settings *settings;
     const struct tree_manifest *manifest;
     const char *folder;
     struct exchanges *exchanges;
@@ -40,6 +41,7 @@ struct sending {
     const struct part **ordered; /* by file */
     char *buffers[EXCHANGE_LANES];
     const struct part *in_lane[EXCHANGE_LANES];
+    int64_t of; /* bytes that the server lacks, or lacked */
     struct transfer_sent *sent;
 };
 
@@ -228,6 +230,13 @@ static enum ht_status next_part(void *context, struct exchange *exchange,
     return read_part(sending, part, buffer, exchange->len, err);
 }
 
+static void say_moved(const struct sending *sending)
+{
+    const struct transfer_settings *settings = sending->settings;
+    if (settings->moved != NULL)
+        settings->moved(settings->context, sending->sent->bytes, sending->of);
+}
+
 static enum ht_status take_part(void *context, struct exchange *exchange,
                                 struct ht_error *err)
 {
@@ -237,6 +246,7 @@ static enum ht_status take_part(void *context, struct exchange *exchange,
     if (exchange->code < 300) {
         sending->sent->chunks++;
         sending->sent->bytes += (int64_t)exchange->len;
+        say_moved(sending);
         return HT_OK;
     }
     token_sha256(hash.bytes, exchange->body, exchange->len);
@@ -245,10 +255,23 @@ static enum ht_status take_part(void *context, struct exchange *exchange,
                : exchange_refusal(exchange, err);
 }
 
+static void count_missing(struct sending *sending)
+{
+    sending->of = sending->sent->bytes;
+    for (size_t i = 0; i < sending->n; i++) {
+        const struct part *part = &sending->parts[i];
+        if (part->missing)
+            sending->of += (int64_t)tree_chunk_bytes(
+                sending->manifest->entries[part->entry].bytes, part->index);
+    }
+}
+
 static enum ht_status send_parts(struct sending *sending, struct ht_error *err)
 {
     const struct exchange_source source = {sending, next_part, take_part};
     sending->next = 0;
+    count_missing(sending);
+    say_moved(sending);
     const enum ht_status status =
         exchanges_run(sending->exchanges, &source, err);
     for (size_t i = 0; i < sending->n; i++)
@@ -306,8 +329,11 @@ enum ht_status transfer_send(const struct transfer_settings *settings,
                              char tree[TREE_NAME], struct transfer_sent *sent,
                              struct ht_error *err)
 {
-    struct sending sending = {
-        .manifest = manifest, .folder = folder, .fd = -1, .sent = sent};
+    struct sending sending = {.settings = settings,
+                              .manifest = manifest,
+                              .folder = folder,
+                              .fd = -1,
+                              .sent = sent};
     struct text text = {0};
     *sent = (struct transfer_sent){0};
     sending.top = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);

@@ -9,6 +9,7 @@
 
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "proto/net/trust.h"
@@ -29,6 +30,12 @@ struct transfer_settings {
     const char *project;
     int64_t patience_ms;        /* without any progress, then it fails */
     const atomic_bool *stopped; /* true: fails soon; NULL: never */
+    const char *have;           /* folder with what an earlier fetch of a tree
+                                   has left, whole or not; NULL: none */
+    size_t lanes;               /* requests at a time; 0: as many as are wise */
+    /* After each chunk, on the same thread: what has been sent or fetched of
+     * all that is; or NULL. */
+    void (*moved)(void *context, int64_t bytes, int64_t of);
 };
 
 struct transfer_sent {

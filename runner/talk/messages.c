@@ -14,11 +14,13 @@
 #include "runner/reports/records.h"
 #include "runner/talk/facts.h"
 #include "runner/talk/request_thread.h"
+#include "runner/transfer/output_sends.h"
 
 enum {
     HEARTBEAT_BUSY_MS = 1000, /* when records wait for one */
     HEARTBEAT_LAST_MS = 100,  /* when an ended attempt waits for one */
     MOST_DISCARDED = 100,     /* in one heartbeat */
+    MOST_SENT = 100,          /* outputs of trials, in one, too */
     MOST_SECRETS = 500,
     RETRY_DEFAULT_MS = 1000
 };
@@ -108,6 +110,7 @@ static void put_rules(struct text *out, const struct site *site,
     if (abilities.version != NULL)
         json_put_string(out, "engine", abilities.version);
     json_put_string(out, "machine", site->machine);
+    json_put_bool(out, "outputs", true); /* they are sent when it is asked */
     put_labels(out, &site->labels);
     json_put_string(out, "version", HT_VERSION);
     json_put_int(out, "wallMs", clock_wall_ms());
@@ -216,11 +219,38 @@ static void put_discarded(struct talk *talk, struct text *out)
     json_close_list(out);
 }
 
+static void put_sent(struct text *out, const struct output_sent *sent)
+{
+    json_open(out, NULL);
+    json_put_int(out, "fetch", sent->id);
+    if (!sent->ended) {
+        json_put_int(out, "bytes", sent->bytes);
+        json_put_int(out, "of", sent->of);
+    } else if (sent->err.status == HT_OK) {
+        json_put_string(out, "tree", sent->tree);
+    } else {
+        json_put_string(out, "error", sent->err.text);
+        json_put_bool(out, "gone", sent->err.status == HT_NOT_FOUND);
+    }
+    json_close(out);
+}
+
+static void put_outputs(struct talk *talk, struct text *out)
+{
+    struct output_sent items[MOST_SENT];
+    const size_t n = output_sends_report(talk->sends, items, MOST_SENT);
+    json_open_list(out, "outputs");
+    for (size_t i = 0; i < n; i++)
+        put_sent(out, &items[i]);
+    json_close_list(out);
+}
+
 static void send_heartbeat(struct talk *talk)
 {
     struct text *out = open_request(talk, REQUEST_HEARTBEAT, NULL);
     put_attempts(out, talk->attempts);
     put_discarded(talk, out);
+    put_outputs(talk, out);
     talk->beat_at = clock_monotonic_ms();
     talk->beats_sent++;
     close_request(talk);
@@ -380,11 +410,22 @@ static bool send_content(struct talk *talk)
     return false;
 }
 
+/* Somebody waits for outputs that are sent. */
+static int64_t wait_for_outputs(const struct talk *talk, int64_t wait)
+{
+    const enum output_sends_news news = output_sends_look(talk->sends);
+    const int64_t most = news == OUTPUT_SENDS_ENDED  ? HEARTBEAT_LAST_MS
+                         : news == OUTPUT_SENDS_BUSY ? HEARTBEAT_BUSY_MS
+                                                     : wait;
+    return wait < most ? wait : most;
+}
+
 int64_t talk_heartbeat_at(const struct talk *talk)
 {
     int64_t wait = talk->heartbeat_ms;
     if (talk->pace.failed > 0) /* a broken link has no room for more of them */
         return talk->beat_at + wait;
+    wait = wait_for_outputs(talk, wait);
     for (const struct attempt *attempt = talk->attempts->first; attempt;
          attempt = attempt->next) {
         if (!attempt->accepted || !attempt_has_queue(attempt))

@@ -53,6 +53,7 @@ struct talk { /* state of sending and answers; see talk.h */
     struct request_thread *lease_thread; /* the poll, which may be held */
     struct sender *sender;
     struct discard *discard;
+    struct output_sends *sends;
     struct uplink *uplink;
     const char *token_file; /* read again when the server refuses the token */
     const char *host;       /* shown to people */

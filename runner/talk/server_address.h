@@ -43,7 +43,7 @@ struct server_found {
     struct trust trust; /* its pin is the above */
 };
 
-/* As it is known now; asks nobody, but waits for a server_address_find() that
+/* As it is known now; sends nothing, but waits for a server_address_find() that
  * runs.
  * HT_IO  the token file cannot be read or holds no token */
 enum ht_status server_address_get(struct server_address *address,

@@ -9,6 +9,7 @@
 #include "runner/attempt/attempts.h"
 #include "runner/attempt/checkpoints.h"
 #include "runner/attempt/discard.h"
+#include "runner/attempt/outputs.h"
 #include "runner/attempt/probe.h"
 #include "runner/base/folder.h"
 #include "runner/base/json.h"
@@ -17,6 +18,7 @@
 #include "runner/talk/request_thread.h"
 #include "runner/talk/server_address.h"
 #include "runner/talk/uplink.h"
+#include "runner/transfer/output_sends.h"
 
 enum {
     HEARTBEAT_MS = 5000,
@@ -26,7 +28,8 @@ enum {
         500, /* against a busy loop with a server that does not hold polls */
     REFUSED_PAUSE_MS = 5000,
     SILENT_BEATS =
-        2 /* without an answer: the server may have given the runner up */
+        2, /* without an answer: the server may have given the runner up */
+    MOST_FETCHED = 100 /* outputs that the server may want at a time */
 };
 
 void talk_init(struct talk *talk)
@@ -160,12 +163,51 @@ static void take_unwanted(struct talk *talk, const struct node *map)
     }
 }
 
+static void send_outputs(struct talk *talk, int64_t id, const struct node *item)
+{
+    struct arena *arena = arena_new();
+    const char *names[OUTPUT_FOLDERS];
+    const struct order_key key = {.study = node_get_int(item, "study", 0),
+                                  .trial = node_get_int(item, "trial", 0)};
+    const char *project = node_get_string(item, "project", NULL);
+    for (size_t i = 0; i < OUTPUT_FOLDERS; i++)
+        names[i] = output_folders[i].value;
+    if (key.study > 0 && key.trial > 0 && project != NULL)
+        output_sends_want(
+            talk->sends,
+            &(struct output_send){.id = id,
+                                  .project = project,
+                                  .folder = outputs_trial_folder(
+                                      arena, talk->attempts->site, &key),
+                                  .names = {OUTPUT_FOLDERS, names}});
+    arena_free(arena);
+}
+
+/* Outputs that people elsewhere fetch. `all`: what is not among them is not
+ * wanted any more. */
+static void take_fetched(struct talk *talk, const struct node *map, bool all)
+{
+    int64_t ids[MOST_FETCHED];
+    size_t n = 0;
+    NODE_EACH (item, node_first(map, "fetch")) {
+        const int64_t id = node_get_int(item, "fetch", 0);
+        if (id <= 0 || n == MOST_FETCHED)
+            continue;
+        ids[n++] = id;
+        send_outputs(talk, id, item);
+    }
+    if (all)
+        output_sends_keep(talk->sends, ids, n);
+}
+
 static void take_heartbeat(struct talk *talk, const struct node *map)
 {
     talk->beats_answered = talk->beats_sent;
     talk->beat_at = talk->heard_at; /* slow ones leave others a turn */
     discard_confirm(talk->discard);
     take_unwanted(talk, map);
+    output_sends_confirm(talk->sends);
+    take_fetched(talk, map, true);
     NODE_EACH (item, node_first(map, "have")) {
         const struct attempt *attempt = find_named(talk->attempts, item);
         take_writers(
@@ -417,6 +459,7 @@ static void take_attempt(struct talk *talk, const struct node *item)
 static void take_leases(struct talk *talk, const struct node *map)
 {
     apply_stops(talk->attempts, map);
+    take_fetched(talk, map, false);
     const struct node *first = node_first(map, "attempts");
     talk->poll_at = first != NULL ? 0 : clock_monotonic_ms() + EMPTY_PAUSE_MS;
     NODE_EACH (item, first)

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "proto/base/arena.h"
@@ -15,10 +16,11 @@
 #include "runner/transfer/transfers.h"
 
 /* Then the caller decides: a newer checkpoint may be there. */
-enum { PATIENCE_MS = 60 * 1000 };
+enum { PATIENCE_MS = 60 * 1000, MOST_COPIED = 256 * 1024 * 1024 };
 
 struct finder { /* what a transfer asks for the server */
     const struct transfers_settings *settings;
+    const struct move_tree *move;
     struct transfers_server server;
 };
 
@@ -35,15 +37,25 @@ static enum ht_status find_server(void *context, struct transfer_server *server,
     return status;
 }
 
+static void say_moved(void *context, int64_t bytes, int64_t of)
+{
+    const struct move_tree *move = ((const struct finder *)context)->move;
+    if (move->moved != NULL)
+        move->moved(move->context, bytes, of);
+}
+
 static struct transfer_settings settings_of(const struct move_tree *move,
                                             struct finder *finder)
 {
     finder->settings = move->settings;
+    finder->move = move;
     return (struct transfer_settings){.find = find_server,
                                       .context = finder,
                                       .project = move->project,
                                       .patience_ms = PATIENCE_MS,
-                                      .stopped = move->given_up};
+                                      .stopped = move->given_up,
+                                      .lanes = move->lanes,
+                                      .moved = say_moved};
 }
 
 /* --- sending --- */
@@ -80,6 +92,46 @@ enum ht_status move_tree_send(const struct move_tree *move, const char *path,
         snapshot_make(move->checkpoints, path, move->scratch, err);
     if (status == HT_OK)
         status = walk_and_send(move, tree, bytes, err);
+    file_tree_remove(move->scratch, NULL, NULL);
+    return status;
+}
+
+static enum ht_status take_folders(const struct move_tree *move,
+                                   const struct strings *names,
+                                   struct ht_error *err)
+{
+    struct arena *arena = arena_new();
+    enum ht_status status = HT_OK;
+    int64_t may_copy = MOST_COPIED;
+    size_t n = 0;
+    if (mkdir(move->scratch, 0700) != 0)
+        status = ht_fail_errno(err, errno, "cannot make %s", move->scratch);
+    for (size_t i = 0; status == HT_OK && i < names->n; i++) {
+        const char *name = names->items[i];
+        status = snapshot_freeze(
+            arena_printf(arena, "%s/%s", move->checkpoints, name),
+            arena_printf(arena, "%s/%s", move->scratch, name), &may_copy, err);
+        n += status == HT_OK;
+        if (status == HT_NOT_FOUND)
+            status = HT_OK;
+    }
+    if (status == HT_OK && n == 0)
+        status = ht_fail(err, HT_NOT_FOUND, "nothing is left in %s",
+                         move->checkpoints);
+    arena_free(arena);
+    return status;
+}
+
+enum ht_status move_tree_send_folders(const struct move_tree *move,
+                                      const struct strings *names,
+                                      char tree[TREE_NAME],
+                                      struct ht_error *err)
+{
+    int64_t bytes;
+    file_tree_remove(move->scratch, NULL, NULL);
+    enum ht_status status = take_folders(move, names, err);
+    if (status == HT_OK)
+        status = walk_and_send(move, tree, &bytes, err);
     file_tree_remove(move->scratch, NULL, NULL);
     return status;
 }

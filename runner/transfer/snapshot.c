@@ -8,13 +8,19 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "proto/base/clock.h"
 #include "proto/tree/beneath.h"
 
-enum { MOST_LEVELS = 100, FOLDER = O_RDONLY | O_DIRECTORY };
+enum {
+    MOST_LEVELS = 100,
+    FOLDER = O_RDONLY | O_DIRECTORY,
+    RECENT_S = 600 /* longer than trainers leave a log alone */
+};
 
 struct copy {
     int from, to; /* folders */
     int depth;
+    int64_t *may_copy; /* see snapshot_freeze(); NULL: nothing */
 };
 
 static enum ht_status link_folder(const struct copy *copy, const char *name,
@@ -65,6 +71,13 @@ static enum ht_status copy_file(const struct copy *copy, const char *name,
     return status;
 }
 
+static bool may_grow(const struct copy *copy, const struct stat *status)
+{
+    return copy->may_copy != NULL && S_ISREG(status->st_mode) &&
+           status->st_size <= *copy->may_copy &&
+           clock_wall_ms() / 1000 - status->st_mtim.tv_sec < RECENT_S;
+}
+
 static enum ht_status link_entry(const struct copy *copy, const char *name,
                                  struct ht_error *err)
 {
@@ -75,6 +88,10 @@ static enum ht_status link_entry(const struct copy *copy, const char *name,
         return link_folder(copy, name, err);
     if (!S_ISREG(status.st_mode) && !S_ISLNK(status.st_mode))
         return HT_OK;
+    if (may_grow(copy, &status)) {
+        *copy->may_copy -= status.st_size;
+        return copy_file(copy, name, err);
+    }
     if (linkat(copy->from, name, copy->to, name, 0) == 0)
         return HT_OK;
     /* The kernel lets no user link others' files (fs.protected_hardlinks): a
@@ -107,7 +124,7 @@ static enum ht_status link_entries(const struct copy *copy, const char *name,
 static enum ht_status link_folder(const struct copy *copy, const char *name,
                                   struct ht_error *err)
 {
-    struct copy below = {-1, -1, copy->depth + 1};
+    struct copy below = {-1, -1, copy->depth + 1, copy->may_copy};
     enum ht_status status = HT_OK;
     below.from = beneath_open(copy->from, name, FOLDER, 0);
     if (below.depth > MOST_LEVELS)
@@ -164,7 +181,8 @@ static enum ht_status link_path(const struct copy *all, const char *path,
                                 struct ht_error *err)
 {
     const char *name;
-    struct copy copy = {beneath_open_parent(all->from, path, &name), -1, 0};
+    struct copy copy = {.from = beneath_open_parent(all->from, path, &name),
+                        .to = -1};
     struct stat found;
     enum ht_status status = HT_OK;
     if (copy.from < 0 ||
@@ -185,10 +203,13 @@ static enum ht_status link_path(const struct copy *all, const char *path,
     return status;
 }
 
-enum ht_status snapshot_make(const char *folder, const char *path,
-                             const char *into, struct ht_error *err)
+static enum ht_status take(const char *folder, const char *path,
+                           const char *into, int64_t *may_copy,
+                           struct ht_error *err)
 {
-    struct copy copy = {open(folder, FOLDER | O_NOFOLLOW | O_CLOEXEC), -1, 0};
+    struct copy copy = {.from = open(folder, FOLDER | O_NOFOLLOW | O_CLOEXEC),
+                        .to = -1,
+                        .may_copy = may_copy};
     enum ht_status status = HT_OK;
     if (copy.from < 0)
         return fail_path(errno, folder, err);
@@ -203,4 +224,16 @@ enum ht_status snapshot_make(const char *folder, const char *path,
     if (copy.to >= 0)
         close(copy.to);
     return status;
+}
+
+enum ht_status snapshot_make(const char *folder, const char *path,
+                             const char *into, struct ht_error *err)
+{
+    return take(folder, path, into, NULL, err);
+}
+
+enum ht_status snapshot_freeze(const char *folder, const char *into,
+                               int64_t *may_copy, struct ht_error *err)
+{
+    return take(folder, "", into, may_copy, err);
 }

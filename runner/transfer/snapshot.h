@@ -8,6 +8,8 @@
 #ifndef HT_RUNNER_TRANSFER_SNAPSHOT_H
 #define HT_RUNNER_TRANSFER_SNAPSHOT_H
 
+#include <stdint.h>
+
 #include "proto/base/error.h"
 
 /* Makes the folder `into` with the file or folder FOLDER/PATH at the same path
@@ -19,5 +21,10 @@
  * HT_IO            a link cannot be made */
 enum ht_status snapshot_make(const char *folder, const char *path,
                              const char *into, struct ht_error *err);
+/* The same of all of the folder while its trial may still run: what has
+ * changed in the last minutes, such as a log that grows, is copied, as far as
+ * *may_copy bytes last, which it takes them from. */
+enum ht_status snapshot_freeze(const char *folder, const char *into,
+                               int64_t *may_copy, struct ht_error *err);
 
 #endif

@@ -63,7 +63,7 @@ void transfers_send(struct transfers *transfers,
                     const struct transfers_place *place, const char *path,
                     int64_t step, bool final);
 
-/* A tree that is whole in the store, for the server to be told of. */
+/* A tree that is whole in the store, that the server does not know of yet. */
 struct transfers_sent {
     char tree[TREE_NAME];
     int64_t step;
@@ -72,7 +72,7 @@ struct transfers_sent {
 bool transfers_has_sent(struct transfers *transfers,
                         const struct order_key *key,
                         struct transfers_sent *sent);
-/* The server was told of that one, or refused it. */
+/* The server knows of that one, or refused it. */
 void transfers_confirm(struct transfers *transfers, const struct order_key *key,
                        const struct transfers_sent *sent);
 /* What the transfers of an attempt to the store are at. */

@@ -3,6 +3,7 @@ reports, and what of it is kept."""
 
 import json
 import os
+import subprocess
 import tempfile
 
 import engines
@@ -231,6 +232,25 @@ class Trials:
                   encoding="ascii") as file:
             tap.equal(file.read(), "weights\n")
 
+    def what_a_trial_wrote_reaches_another_machine(self):
+        self._succeed(spec("fetched", shell(
+            "echo weights >$AIP_MODEL_DIR/model; chmod 600 $AIP_MODEL_DIR/model; "
+            "ln -s /etc/shadow $AIP_MODEL_DIR/link; echo score=1")))
+        folder = os.path.join(self._server.folder, "fetched-1")
+        done = subprocess.run(
+            ["unshare", "--uts", "sh", "-c",
+             "hostname elsewhere && exec \"$0\" \"$@\"",
+             os.path.join(harness.bin_dir(), "hypertune"), "--data",
+             self._server.data, "fetch", "fetched/1", folder],
+            encoding="utf-8", stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
+        tap.equal(done.returncode, 0, done.stderr)
+        tap.contains("its runner sends what it wrote", done.stderr)
+        tap.equal(os.listdir(os.path.join(folder, "model")), ["model"])
+        with open(os.path.join(folder, "model", "model"),
+                  encoding="ascii") as file:
+            tap.equal(file.read(), "weights\n")
+
     def volumes_below_a_root_are_mounted(self):
         data = os.path.join(Trials._root, "data")
         self._succeed(spec("volume", shell(
@@ -244,12 +264,9 @@ class Trials:
             "correct-horse-battery-\"staple\""),
             secrets={"KEY": {"file": "key"}}))
         tap.lacks(SECRET, self._server.output("secret"))
-        for folder, _, files in os.walk(self._server.data):
-            if "/runs" in folder:
-                continue
-            for name in files:
-                with open(os.path.join(folder, name), "rb") as file:
-                    tap.lacks(SECRET.encode(), file.read(), name)
+        for path, content in harness.contents(self._server.data).items():
+            if "/runs/" not in path:
+                tap.lacks(SECRET.encode(), content, path)
 
     def nothing_is_left_of_them_in_the_engine(self):
         self._server.expect_nothing_left()

@@ -60,7 +60,7 @@ static enum ht_status set_drain(struct core *core, struct request *req,
     return HT_OK;
 }
 
-/* *moves: whether the attempt was told to stop. */
+/* *moves: whether the attempt was asked to stop. */
 static enum ht_status move_one(struct core *core, struct request *req,
                                struct fleet *fleet,
                                const struct attempt_row *attempt, bool *moves,

@@ -37,6 +37,7 @@ enum core_part_id {
     CORE_TOKENS,
     CORE_DISK, /* struct disk_guard */
     CORE_STORE,
+    CORE_FETCHES, /* struct fetches */
     CORE_PARTS
 };
 

@@ -93,6 +93,7 @@ struct runner_rules runner_rules_read(struct arena *arena, const char *json)
         .gcs = node_get_string(map, "gcsRoot", NULL) != NULL,
         .gcs_credentials = node_get_bool(map, "gcsCredentials", false),
         .share_gpus = node_get_bool(map, "shareGpus", false),
+        .outputs = node_get_bool(map, "outputs", false),
         .cpus = node_get_double(map, "cpus", 0),
         .memory = node_get_int(map, "memory", 0),
     };

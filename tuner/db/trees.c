@@ -21,6 +21,16 @@ enum ht_status db_tree_has(struct db *db, const char *project, const char *tree,
                        project, tree);
 }
 
+enum ht_status db_tree_renew(struct db *db, const char *project,
+                             const char *tree, int64_t now_ms,
+                             struct ht_error *err)
+{
+    return db_run(db, err,
+                  "UPDATE trees SET unused_ms=?3 "
+                  "WHERE project=?1 AND tree=?2 AND unused_ms>0",
+                  "ssi", project, tree, now_ms);
+}
+
 enum ht_status db_tree_use_add(struct db *db, const struct tree_use *use,
                                struct ht_error *err)
 {

@@ -36,6 +36,11 @@ enum ht_status db_tree_save(struct db *db, const struct tree_row *row,
 enum ht_status db_tree_has(struct db *db, const char *project, const char *tree,
                            bool *has, struct ht_error *err);
 
+/* Its time without a use begins anew; one in use, or none, stays as it is. */
+enum ht_status db_tree_renew(struct db *db, const char *project,
+                             const char *tree, int64_t now_ms,
+                             struct ht_error *err);
+
 /* HT_NOT_FOUND: the project has no such tree. */
 enum ht_status db_tree_use_add(struct db *db, const struct tree_use *use,
                                struct ht_error *err);
@@ -43,7 +48,7 @@ enum ht_status db_tree_use_add(struct db *db, const struct tree_use *use,
 enum ht_status db_tree_use_remove(struct db *db, const struct tree_use *use,
                                   struct ht_error *err);
 
-/* Notes since when trees have no use, and deletes those that had none for
+/* Notes since when trees have no use, and deletes what had none for
  * `grace_ms`. *n: how many were. */
 enum ht_status db_tree_expire(struct db *db, int64_t now_ms, int64_t grace_ms,
                               int64_t *n, struct ht_error *err);

@@ -32,8 +32,8 @@ enum route_lane {
     LANE_PAGE     /* a file of the dashboard is the answer, see dashboard.h */
 };
 
-/* Of core, read, store, instant and login only those that its lane names are
- * set. */
+/* Of core, read, store, instant and login its lane names the ones that are set.
+ */
 struct route {
     const char *method;
     const char *pattern; /* "/v1/projects/{project}/..." */

@@ -14,6 +14,7 @@
 #include "tuner/api/study.h"
 #include "tuner/api/tokens.h"
 #include "tuner/api/trial.h"
+#include "tuner/api/trial_fetch.h"
 #include "tuner/api/vizier.h"
 #include "tuner/ask/query.h"
 #include "tuner/http/gate.h"
@@ -181,6 +182,7 @@ const struct route route_table[] = {
            trial_stop),
     CHANGE("POST", ANY, OURS "/studies/{study}/trials/{trial}:retry",
            trial_retry),
+    WORK(ANY, OURS "/studies/{study}/trials/{trial}:fetch", trial_fetch),
     CHANGE("POST", ANY, OURS "/studies/{study}:cancel", study_cancel),
     CHANGE("DELETE", ANY, OURS "/studies/{study}", study_delete),
     WORK(STUDY_KIND(JOB_STUDY), OURS "/studies/{study}/trials:open",

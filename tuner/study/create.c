@@ -14,6 +14,7 @@
 #include "tuner/core/core.h"
 #include "tuner/db/write.h"
 #include "tuner/runners/can_run.h"
+#include "tuner/runners/fleet.h"
 #include "tuner/search/method.h"
 #include "tuner/search/warm_start_copy.h"
 #include "tuner/study/code_use.h"
@@ -140,6 +141,7 @@ static enum ht_status check_server(struct core *core, struct request *req,
     diag_init(&making->warnings, req->arena, "request", NULL, 0);
     metrics_file_check(req->body, making->job, errors);
     can_run_check(core, making->job, errors, &making->warnings);
+    fleet_check(core, making->job, &making->warnings);
     webhook_board_check(core_options_of(core)->webhooks, making->job,
                         "hypertune.", errors, &making->warnings);
     tracker_board_check(core_options_of(core)->trackers, making->job,

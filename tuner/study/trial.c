@@ -151,7 +151,7 @@ static enum ht_status decide_failed(struct deciding *deciding,
     return move_trial(deciding->core, trial, TRIAL_REQUESTED, reason, err);
 }
 
-/* Of the newest attempts, `losses` of them: those that had begun. */
+/* Of the newest attempts, `losses` of them, how many had begun. */
 static enum ht_status count_begun(const struct deciding *deciding, size_t *n,
                                   struct ht_error *err)
 {

@@ -14,6 +14,7 @@
 #include "tuner/db/changes.h"
 #include "tuner/db/write.h"
 #include "tuner/study/checkpoints.h"
+#include "tuner/study/fetches.h"
 #include "tuner/study/living_attempts.h"
 #include "tuner/study/outputs.h"
 #include "tuner/study/report_batch.h"
@@ -126,7 +127,8 @@ static enum ht_status sort_listed(struct core *core, struct request *req,
 
 /* --- hello --- */
 
-/* How far the runner's clock is ahead, with its `rules`: later nothing tells.
+/* How far the runner's clock is ahead, with its `rules`: no later message has
+ * it.
  */
 static const char *add_skew(struct core *core, const struct request *req,
                             const char *rules)
@@ -260,7 +262,11 @@ static enum ht_status handle_heartbeat(struct core *core, struct request *req,
     const struct sorted gone = {NULL, json_add_array(answer, "gone")};
     cJSON *have = json_add_array(answer, "have");
     cJSON *discard = json_add_array(answer, "discard");
-    status = outputs_settle(core, req, runner, err);
+    cJSON *fetch = json_add_array(answer, "fetch");
+    status = fetches_settle(core, req, runner, err);
+    fetches_add_wanted(core, runner, false, fetch);
+    if (status == HT_OK)
+        status = outputs_settle(core, req, runner, err);
     if (status == HT_OK)
         status = outputs_add_unwanted(core, req->arena, runner, discard, err);
     if (status == HT_OK)

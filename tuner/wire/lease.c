@@ -16,6 +16,7 @@
 #include "tuner/runners/machine_types.h"
 #include "tuner/study/checkpoints.h"
 #include "tuner/study/common_file.h"
+#include "tuner/study/fetches.h"
 #include "tuner/study/living_attempts.h"
 #include "tuner/study/move.h"
 #include "tuner/study/trial.h"
@@ -39,7 +40,7 @@ struct lease_poll {
     struct request *req;
     struct live_runner *runner;
     int64_t id; /* of the request */
-    cJSON *attempts, *stops;
+    cJSON *attempts, *stops, *fetches;
     size_t bytes; /* of the attempts */
     bool full;    /* the next attempt needs another answer */
     struct fleet fleet;
@@ -546,13 +547,17 @@ static enum ht_status fill(struct lease_poll *poll, int64_t free_slots,
         status = give_new(poll, free_slots, err);
     if (status != HT_OK)
         return status;
-    return lease_add_stops(poll->core, poll->arena, poll->runner, true,
-                           poll->stops, err);
+    status = lease_add_stops(poll->core, poll->arena, poll->runner, true,
+                             poll->stops, err);
+    if (status == HT_OK)
+        fetches_add_wanted(poll->core, poll->runner, true, poll->fetches);
+    return status;
 }
 
 static bool may_wait(struct lease_poll *poll)
 {
-    if (cJSON_GetArraySize(poll->attempts) + cJSON_GetArraySize(poll->stops) >
+    if (cJSON_GetArraySize(poll->attempts) + cJSON_GetArraySize(poll->stops) +
+            cJSON_GetArraySize(poll->fetches) >
         0)
         return false;
     struct request *req = poll->req;
@@ -582,6 +587,7 @@ enum ht_status lease_handle(struct core *core, struct request *req,
                               .at = PLACEMENT_NONE};
     poll.attempts = json_add_array(answer, "attempts");
     poll.stops = json_add_array(answer, "stop");
+    poll.fetches = json_add_array(answer, "fetch");
     const enum ht_status status = fill(&poll, free_slots, err);
     if (status != HT_OK || may_wait(&poll)) {
         cJSON_Delete(answer);

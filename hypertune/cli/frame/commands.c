@@ -95,6 +95,8 @@ const struct flag cli_flags[] = {
     OWN("no-code", 0, FLAG_TRUE, no_code, NULL,
         "send no copy of the folder for trials on other machines"),
     OWN("force", 0, FLAG_TRUE, force, NULL, "replace files that are there"),
+    OWN("checkpoint", 0, FLAG_TRUE, checkpoint, NULL,
+        "the newest checkpoint that the server's store has"),
 
     OWN("state", 0, FLAG_TEXT, state, "STATE", "only in this state"),
     OWN("sort", 0, FLAG_TEXT, sort, "KEY",
@@ -253,7 +255,7 @@ const struct cli_command cli_commands[] = {
             "a new study like it that begins with its results"),
     COMMAND("delete", cli_delete, GROUP_STUDIES, 1, CLI_MANY, "", "STUDY...",
             "remove studies and their results"),
-    COMMAND("fetch", cli_fetch, GROUP_TRIALS, 1, 2, "force",
+    COMMAND("fetch", cli_fetch, GROUP_TRIALS, 1, 2, "force checkpoint",
             "STUDY/best | STUDY/ID [DIR]",
             "copy what a trial wrote: model, checkpoints, logs"),
     {"report", cli_in_trial, GROUP_TRIAL, 0, CLI_ANY, NULL,

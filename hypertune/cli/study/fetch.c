@@ -8,9 +8,12 @@
 
 #include "hypertune/cli/frame/commands.h"
 #include "hypertune/cli/frame/output.h"
+#include "hypertune/cli/frame/runners.h"
 #include "hypertune/cli/frame/tree.h"
+#include "hypertune/cli/study/fetch_elsewhere.h"
 #include "hypertune/cli/study/trial.h"
 #include "proto/base/clock.h"
+#include "proto/base/machine_id.h"
 
 enum { PROGRESS_MS = 250, HOST_BYTES = 256 };
 
@@ -20,7 +23,7 @@ static const char attempt_mark[] = "lease.json";
 struct source {
     struct cli_study study;
     const struct node *trial;
-    const char *host, *output;
+    const char *runner, *host, *output;
 };
 
 /* ---- which trial ---- */
@@ -52,6 +55,7 @@ static int find_output(struct cli *cli, struct source *source)
                         "keeps those of the best alone",
                         id);
     source->output = node_get_string(facts, "output", NULL);
+    source->runner = node_get_string(winner, "runner", "");
     source->host = node_get_string(facts, "host", NULL);
     if (source->output == NULL)
         return cli_fail(cli, CLI_ABSENT,
@@ -71,16 +75,30 @@ static const char *target_of(struct cli *cli, const struct source *source)
                               cli_trial_id(source->trial));
 }
 
+/* But for what a fetch that was broken off has left. */
 static bool is_empty(const char *folder)
 {
     DIR *list = opendir(folder);
-    size_t n = 0;
+    const struct dirent *entry;
+    bool empty = true;
     if (list == NULL)
         return errno == ENOENT;
-    while (n < 3 && readdir(list) != NULL)
-        n++;
+    while (empty && (entry = readdir(list)) != NULL)
+        empty = strcmp(entry->d_name, ".") == 0 ||
+                strcmp(entry->d_name, "..") == 0 ||
+                cli_fetch_is_left(entry->d_name);
     closedir(list);
-    return n == 2; /* itself and the one above */
+    return empty;
+}
+
+static int check_target(struct cli *cli, const char *folder)
+{
+    return cli->set.force || is_empty(folder)
+               ? CLI_DONE
+               : cli_fail(cli, CLI_CONFLICT,
+                          "%s is there already; name another folder, or say "
+                          "--force to replace files in it",
+                          folder);
 }
 
 struct progress {
@@ -121,19 +139,25 @@ static void say_fetched(struct cli *cli, const struct source *source,
                      "AIP_CHECKPOINT_DIR or AIP_TENSORBOARD_LOG_DIR");
 }
 
+static int end_well(struct cli *cli, const struct source *source,
+                    const struct tree_copy *copy, const char *folder)
+{
+    struct text out = {0};
+    say_fetched(cli, source, copy, folder);
+    text_print_safe(&out, "%s\n", folder);
+    return cli_print(&out);
+}
+
 static int copy_output(struct cli *cli, const struct source *source)
 {
     struct ht_error err;
-    struct text out = {0};
     struct progress progress = {cli, 0};
     struct tree_copy copy = {
         .replace = cli->set.force, .mark = attempt_mark, .context = &progress};
     const char *folder = target_of(cli, source);
-    if (!cli->set.force && !is_empty(folder))
-        return cli_fail(cli, CLI_CONFLICT,
-                        "%s is there already; name another folder, or say "
-                        "--force to replace files in it",
-                        folder);
+    const int code = check_target(cli, folder);
+    if (code != CLI_DONE)
+        return code;
     if (cli->err_tty && !cli->set.quiet)
         copy.progress = show_progress;
     enum ht_status status = tree_copy(source->output, folder, &copy, &err);
@@ -141,23 +165,108 @@ static int copy_output(struct cli *cli, const struct source *source)
         fputs("\r\033[K", stderr);
     if (status != HT_OK)
         return cli_fail_error(cli, &err);
-    say_fetched(cli, source, &copy, folder);
-    text_print_safe(&out, "%s\n", folder);
-    return cli_print(&out);
+    return end_well(cli, source, &copy, folder);
 }
 
-static int send_elsewhere(struct cli *cli, const struct source *source)
+/* ---- from another machine ---- */
+
+/* The newest checkpoint may be in the store where the outputs cannot be had. */
+static const char *checkpoint_way(struct cli *cli,
+                                  const struct cli_fetch_source *from,
+                                  const struct source *source)
+{
+    const struct node *found = cli_fetch_find_checkpoint(cli, from);
+    const char *step = node_get_string(found, "step", NULL);
+    struct text word = {0};
+    if (found == NULL || cli->set.checkpoint)
+        return "";
+    text_shell_word(&word, arena_printf(cli->arena, "%s/%s", source->study.name,
+                                        cli_trial_id(source->trial)));
+    return arena_printf(
+        cli->arena,
+        "\n  the server has its checkpoint%s%s: hypertune fetch %s "
+        "--checkpoint%s",
+        step != NULL ? " of step " : "", step != NULL ? step : "",
+        text_take(&word, cli->arena), cli_where(cli));
+}
+
+static const char *copy_way(struct cli *cli, const struct source *source)
 {
     struct text line = {0};
-    text_puts(&line, "  scp -r ");
+    if (source->host == NULL || source->output == NULL)
+        return "";
+    text_puts(&line, "\n  by hand: scp -r ");
     text_shell_word(
         &line, arena_printf(cli->arena, "%s:%s", source->host, source->output));
     text_puts(&line, " ");
     text_shell_word(&line, target_of(cli, source));
-    return cli_fail(cli, CLI_REFUSED,
-                    "trial %s ran on %s, its outputs are there:\n%s",
-                    cli_trial_id(source->trial), source->host,
-                    text_take(&line, cli->arena));
+    return text_take(&line, cli->arena);
+}
+
+static int refuse(struct cli *cli, const struct source *source,
+                  const struct cli_fetch_source *from, struct ht_error *err)
+{
+    const char *copy = err->status == HT_PRECONDITION && !from->checkpoint
+                           ? copy_way(cli, source)
+                           : "";
+    const char *way =
+        err->status == HT_PRECONDITION || err->status == HT_NOT_FOUND
+            ? checkpoint_way(cli, from, source)
+            : "";
+    const int code = cli_fail_error(cli, err);
+    if (*copy != '\0' || *way != '\0')
+        cli_say(cli, "%s%s", *copy != '\0' ? copy + 1 : "",
+                *copy != '\0' || *way == '\0' ? way : way + 1);
+    return code;
+}
+
+static int fetch_elsewhere(struct cli *cli, const struct source *source)
+{
+    struct ht_error err;
+    struct tree_copy copy = {.replace = cli->set.force};
+    const char *folder = target_of(cli, source);
+    const struct cli_fetch_source from = {.study = source->study.id,
+                                          .trial = cli_trial_id(source->trial),
+                                          .checkpoint = cli->set.checkpoint};
+    const int code = check_target(cli, folder);
+    if (code != CLI_DONE)
+        return code;
+    const enum ht_status status =
+        cli_fetch_elsewhere(cli, &from, folder, &copy, &err);
+    return status == HT_OK ? end_well(cli, source, &copy, folder)
+                           : refuse(cli, source, &from, &err);
+}
+
+/* ---- which of them ---- */
+
+struct machine {
+    const char *runner;
+    char own[TOKEN_TEXT_BYTES];
+    bool other; /* the runner is of another machine than this one */
+};
+
+static bool look_at(const struct node *runner, void *context)
+{
+    struct machine *machine = context;
+    if (strcmp(node_get_string(runner, "runner", ""), machine->runner) != 0)
+        return true;
+    machine->other = strcmp(node_get_string(node_find(runner, "rules"),
+                                            "machine", machine->own),
+                            machine->own) != 0;
+    return false;
+}
+
+/* Machines may have one name; containers often do. */
+static bool is_here(struct cli *cli, const struct source *source)
+{
+    char host[HOST_BYTES] = "";
+    struct machine machine = {.runner = source->runner};
+    gethostname(host, sizeof host - 1);
+    if (source->host != NULL && strcmp(source->host, host) != 0)
+        return false;
+    machine_id(machine.own, NULL);
+    (void)cli_runners_each(cli, look_at, &machine, NULL);
+    return !machine.other;
 }
 
 int cli_fetch(struct cli *cli)
@@ -165,13 +274,12 @@ int cli_fetch(struct cli *cli)
     struct source source = {0};
     const struct words *words = &cli->args.words;
     int code = find_trial(cli, words->items[0], &source);
+    if (code == CLI_DONE && cli->set.checkpoint)
+        return fetch_elsewhere(cli, &source);
     if (code == CLI_DONE)
         code = find_output(cli, &source);
     if (code != CLI_DONE)
         return code;
-    char host[HOST_BYTES] = "";
-    gethostname(host, sizeof host - 1);
-    return source.host == NULL || strcmp(source.host, host) == 0
-               ? copy_output(cli, &source)
-               : send_elsewhere(cli, &source);
+    return is_here(cli, &source) ? copy_output(cli, &source)
+                                 : fetch_elsewhere(cli, &source);
 }

@@ -32,7 +32,7 @@ static const char *state_of(const struct node *runner)
                : node_get_string(runner, "state", "");
 }
 
-/* The first digits tell machines apart. */
+/* The first digits distinguish machines. */
 enum { MACHINE_DIGITS = 12 };
 
 static void add_place(struct cli *cli, struct table *table,

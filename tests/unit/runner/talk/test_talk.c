@@ -272,6 +272,27 @@ static void outputs_are_removed_when_the_server_wants_it(void)
     stage_close(&stage);
 }
 
+static void outputs_that_are_gone_are_not_sent(void)
+{
+    struct stage stage;
+    stage_open(&stage);
+    char path[PATH_MAX + 64];
+    stage.fake.beat =
+        ",\"fetch\":[{\"fetch\":5,\"study\":7,\"trial\":9,"
+        "\"project\":\"local\"},{\"fetch\":6,\"study\":0,\"trial\":9}]";
+    stage_start(&stage, "until [ -e go ]; do sleep 0.02; done");
+    SERVE_UNTIL(&stage.fake,
+                fake_server_heard(&stage.fake, "{\"fetch\":5,\"error\":"
+                                               "\"nothing is left in ") &&
+                    fake_server_heard(&stage.fake, "\"gone\":true}"));
+    CHECK(!fake_server_heard(&stage.fake, "{\"fetch\":6"));
+    CHECK(fake_server_heard(&stage.fake, "\"outputs\":true"));
+    CHECK(disk_mark(attempt_folder(&stage, path), "master-0/go", NULL) ==
+          HT_OK);
+    SERVE_UNTIL(&stage.fake, fake_server_saw(&stage.fake, "drained"));
+    stage_close(&stage);
+}
+
 static void only_records_that_the_server_lacks_are_sent(void)
 {
     struct stage stage;
@@ -579,6 +600,7 @@ int main(void)
     RUN(a_missing_token_file_ends_with_4);
     RUN(an_attempt_lives_from_lease_to_drained);
     RUN(outputs_are_removed_when_the_server_wants_it);
+    RUN(outputs_that_are_gone_are_not_sent);
     RUN(only_records_that_the_server_lacks_are_sent);
     RUN(a_request_without_answer_is_sent_again);
     RUN(retry_repeats_the_same_request);

@@ -136,6 +136,21 @@ static void files_of_other_users_are_copied(void)
     CHECK(file_tree_remove(top, NULL, &err) == HT_OK);
 }
 
+static void what_changes_these_minutes_is_copied(void)
+{
+    struct ht_error err;
+    int64_t may_copy = 10;
+    begin("mkdir from/a; echo 1 >from/a/log; echo 1234567890 >from/large; "
+          "echo 1 >from/old; touch -d '1 hour ago' from/old");
+    CHECK(snapshot_freeze(from, into, &may_copy, &err) == HT_OK);
+    CHECK(may_copy == 8);
+    CHECK(shell("echo 2 >>from/a/log; echo 2 >>from/large; echo 2 >>from/old"));
+    CHECK(shell("test \"$(cat into/a/log)\" = 1"));
+    CHECK(shell("test from/large -ef into/large && "
+                "test from/old -ef into/old"));
+    CHECK(file_tree_remove(top, NULL, &err) == HT_OK);
+}
+
 static void folders_in_each_other_have_an_end(void)
 {
     struct ht_error err;
@@ -153,6 +168,7 @@ int main(void)
     RUN(nothing_outside_is_reached);
     RUN(links_are_taken_as_they_are_and_pipes_not_at_all);
     RUN(files_of_other_users_are_copied);
+    RUN(what_changes_these_minutes_is_copied);
     RUN(folders_in_each_other_have_an_end);
     return check_done();
 }

@@ -60,6 +60,16 @@ static void a_tree_that_comes_again_has_its_hour_anew(struct db_case *c)
     CHECK(db_place_ask(c->db, "SELECT created_ms FROM trees") == 1000);
 }
 
+static void a_tree_that_is_asked_for_has_its_hour_anew(struct db_case *c)
+{
+    save(c->db, "local", A, 1000);
+    save(c->db, "local", B, 1000);
+    CHECK(db_tree_renew(c->db, "local", A, 1000 + HOUR_MS / 2, NULL) == HT_OK);
+    CHECK(db_tree_renew(c->db, "other", B, 1000 + HOUR_MS / 2, NULL) == HT_OK);
+    CHECK(expire(c->db, 1000 + HOUR_MS) == 1);
+    CHECK(has(c->db, "local", A) && !has(c->db, "local", B));
+}
+
 static void a_use_keeps_a_tree_until_an_hour_after_its_end(struct db_case *c)
 {
     save(c->db, "local", A, 1000);
@@ -116,6 +126,7 @@ int main(void)
 {
     RUN_ON_DB(a_tree_without_a_use_is_kept_for_an_hour);
     RUN_ON_DB(a_tree_that_comes_again_has_its_hour_anew);
+    RUN_ON_DB(a_tree_that_is_asked_for_has_its_hour_anew);
     RUN_ON_DB(a_use_keeps_a_tree_until_an_hour_after_its_end);
     RUN_ON_DB(only_a_tree_that_is_there_can_be_used);
     RUN_ON_DB(the_uses_of_a_study_go_with_it);

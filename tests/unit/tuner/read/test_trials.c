@@ -96,8 +96,56 @@ static void the_best_trial_is_there_once_one_has_a_result(struct fixture *f)
     request_free(req);
 }
 
+/* As for a machine so slow that each piece is late at once: what all pieces
+ * have, as one document. */
+static const struct node *read_late(struct fixture *f, reader_handler *handle)
+{
+    struct text whole = {0};
+    struct diag diag;
+    struct request *req = fixture_request(f, NULL, NULL);
+    struct reader reader = {.db = fixture_db(f), .deadline_ms = 0, .req = req};
+    req->study = "s";
+    int pieces = 0;
+    do {
+        req->more = false;
+        text_clear(&req->reply);
+        CHECK(handle(&reader, req, &req->err) == HT_OK);
+        text_puts(&whole, text_string(&req->reply));
+    } while (req->more && ++pieces < 100);
+    db_close(reader.db);
+    request_free(req);
+    const char *json = text_take(&whole, f->arena);
+    diag_init(&diag, f->arena, "reply", json, strlen(json));
+    const struct node *root =
+        node_read_json(f->arena, json, strlen(json), &diag);
+    CHECK(root != NULL);
+    return root;
+}
+
+static size_t count(const struct node *root, const char *key)
+{
+    size_t n = 0;
+    NODE_EACH (item, node_first(root, key))
+        n++;
+    return n;
+}
+
+static void an_answer_that_is_always_late_is_whole(struct fixture *f)
+{
+    three_trials(f);
+    CHECK(count(read_late(f, read_job), "trials") == 3);
+    CHECK(count(read_late(f, read_table), "rows") == 3);
+    const struct node *page = read_late(f, read_trials);
+    CHECK(count(page, "trials") == 1);
+    CHECK(strncmp(node_get_string(page, "nextPageToken", ""), "1.", 2) == 0);
+    CHECK(count(read_late(f, read_measurements), "measurements") > 0);
+    CHECK(count(read_late(f, read_curves), "curves") > 0);
+    CHECK(count(read_late(f, read_studies), "studies") == 1);
+}
+
 int main(void)
 {
+    RUN_ON_CORE(an_answer_that_is_always_late_is_whole);
     RUN_ON_CORE(a_list_is_in_the_order_of_ids_and_in_pages);
     RUN_ON_CORE(a_trial_is_named_by_its_number);
     RUN_ON_CORE(the_best_trial_is_there_once_one_has_a_result);

@@ -1,8 +1,9 @@
 /* Jobs and runners that fit each other, and what is said when none does. */
 #include "tests/lib/core_fixture.h"
 
-#define SPEC(more)                                                             \
-    "spec: 1\nname: s\ngoal: maximize accuracy\n"                              \
+#define SPEC(more) NAMED("s", more)
+#define NAMED(name, more)                                                      \
+    "spec: 1\nname: " name "\ngoal: maximize accuracy\n"                       \
     "parameters:\n  lr: {type: double, min: 0, max: 1}\n"                      \
     "algorithm: random\ntrials: 4\nparallel: 2\nseed: 1\n" more
 #define IMAGE "image: registry.example.com/t:1\n"
@@ -156,8 +157,22 @@ static void more_gpus_than_any_runner_has_are_told_at_once(struct fixture *f)
     struct request *req =
         submit_text(f, SPEC(COMMAND "resources: {gpus: 3}\n"));
     CHECK(req->status == HT_OK);
-    CHECK(strstr(warnings_of(req), "each trial needs 3 GPUs, no runner has "
-                                   "more than 2") != NULL);
+    CHECK_TEXT(warnings_of(req), ": no trial can begin yet: each needs 3 GPUs, "
+                                 "no runner has more than 2\n");
+}
+
+static void where_no_runner_suits_it_is_said_at_once(struct fixture *f)
+{
+    fixture_hello(f, 1);
+    struct request *req = submit_text(f, SPEC(COMMAND "runOn: {gpu: a100}\n"));
+    CHECK(req->status == HT_OK);
+    CHECK_TEXT(warnings_of(req),
+               ": no trial can begin yet: no runner has an a100\n");
+    req = submit_text(f, NAMED("t", COMMAND "runOn: {label: {disk: fast}}\n"));
+    CHECK_TEXT(warnings_of(req), ": no trial can begin yet: no runner has the "
+                                 "label disk=fast\n");
+    req = submit_text(f, NAMED("u", COMMAND));
+    CHECK_TEXT(warnings_of(req), "");
 }
 
 static void shared_gpus_are_given_to_several_trials(struct fixture *f)
@@ -347,6 +362,7 @@ int main(void)
     RUN_ON_CORE(without_a_runner_everything_is_accepted);
     RUN_ON_CORE(what_a_runner_to_come_may_offer_is_a_warning);
     RUN_ON_CORE(more_gpus_than_any_runner_has_are_told_at_once);
+    RUN_ON_CORE(where_no_runner_suits_it_is_said_at_once);
     RUN_ON_CORE(shared_gpus_are_given_to_several_trials);
     RUN_ON_CORE(machine_types_limit_what_a_job_leaves_open);
     RUN_ON_CORE(an_unknown_machine_type_limits_nothing);

@@ -80,6 +80,34 @@ static void two_engines_of_a_machine_get_different_gpus(struct fixture *f)
     CHECK_TEXT(gpu_of(&second[0]), "GPU-a");
 }
 
+static void take_from_both(struct fixture *f, const char *rules,
+                           const char *of_other)
+{
+    struct leased leased[8];
+    be(f, "r1", 4, rules);
+    submit(f, "s", 3, "resources: {gpus: 1}");
+    CHECK(fixture_await_trials(f, 1, TRIAL_REQUESTED, 3));
+    CHECK(take(f, 1, 2, leased) == 1);
+    CHECK_TEXT(gpu_of(&leased[0]), "0");
+    be(f, "r2", 4, of_other);
+    CHECK(take(f, 4, 2, leased) == 1);
+    CHECK_TEXT(gpu_of(&leased[0]), "1");
+    CHECK(fixture_await_reason(f, 1, "1 of 3 wait: 4 slots, 2 GPUs"));
+}
+
+/* As where one of the runners has no nvidia-smi. */
+#define NUMBERS "\"machine\":\"box\",\"gpus\":[\"0\",\"1\"]"
+
+static void a_gpu_counts_once_beside_a_runner_with_its_number(struct fixture *f)
+{
+    take_from_both(f, BOX, NUMBERS);
+}
+
+static void a_gpu_counts_once_beside_a_runner_with_its_id(struct fixture *f)
+{
+    take_from_both(f, NUMBERS, BOX);
+}
+
 static void parts_survive_a_restart_of_the_server(struct fixture *f)
 {
     struct leased leased[8];
@@ -154,6 +182,8 @@ static void what_a_project_used_is_stored_at_the_end(struct fixture *f)
 int main(void)
 {
     RUN_ON_CORE(two_engines_of_a_machine_get_different_gpus);
+    RUN_ON_CORE(a_gpu_counts_once_beside_a_runner_with_its_number);
+    RUN_ON_CORE(a_gpu_counts_once_beside_a_runner_with_its_id);
     RUN_ON_CORE(parts_survive_a_restart_of_the_server);
     RUN_ON_CORE(an_old_runner_gets_no_part_of_a_gpu);
     RUN_ON_CORE(a_higher_priority_is_served_first);
