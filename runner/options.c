@@ -36,8 +36,9 @@ static const struct flag table[] = {
         "all)"),
     FLAG("label", "K=V,...", FLAG_TEXT, MEMBER(label),
          "labels that a study's runOn may ask for"),
-    FLAG("machine", "NAME", FLAG_TEXT, MEMBER(machine),
-         "tells machines with the same /etc/machine-id apart, as cloned ones"),
+    FLAG(
+        "machine", "NAME", FLAG_TEXT, MEMBER(machine),
+        "distinguishes machines with the same /etc/machine-id, as cloned ones"),
     FLAG("state", "DIR", FLAG_TEXT, MEMBER(state),
          "folder of the attempts (default runs beside the token file)"),
     FLAG("share", NULL, FLAG_SWITCH, MEMBER(share),

@@ -8,17 +8,18 @@
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "proto/base/clock.h"
 #include "proto/base/log.h"
 #include "runner/attempt/attempts.h"
 #include "runner/attempt/discard.h"
+#include "runner/base/child.h"
 #include "runner/talk/request_thread.h"
 #include "runner/talk/server_address.h"
 #include "runner/talk/talk.h"
 #include "runner/talk/uplink.h"
+#include "runner/transfer/output_sends.h"
 #include "runner/transfer/transfers.h"
 #include "runner/transfer/trees.h"
 
@@ -45,6 +46,7 @@ struct supervisor {
     struct trees_settings trees_settings;
     struct trees *trees;
     struct transfers *transfers;
+    struct output_sends *sends;
     struct attempts attempts;
     struct talk talk;
     int64_t ticked_at; /* monotonic */
@@ -108,6 +110,19 @@ static enum ht_status find_store(void *context, struct transfers_server *server,
     return HT_OK;
 }
 
+/* On the disk of the trials' own folders, for hard links. */
+static enum ht_status start_sends(struct supervisor *supervisor,
+                                  const struct transfers_settings *settings,
+                                  struct ht_error *err)
+{
+    struct arena *arena = arena_new();
+    const enum ht_status status = output_sends_start(
+        settings, arena_printf(arena, "%s/sends", settings->site->state),
+        &supervisor->sends, err);
+    arena_free(arena);
+    return status;
+}
+
 static enum ht_status open_all(struct supervisor *supervisor,
                                struct ht_error *err)
 {
@@ -151,6 +166,8 @@ static enum ht_status open_all(struct supervisor *supervisor,
                                                  .wake = supervisor->moved};
     if (status == HT_OK)
         status = transfers_start(&transfers, &supervisor->transfers, err);
+    if (status == HT_OK)
+        status = start_sends(supervisor, &transfers, err);
     supervisor->attempts.transfers = supervisor->transfers;
     return status;
 }
@@ -166,6 +183,7 @@ static void close_all(struct supervisor *supervisor)
     attempts_fini(&supervisor->attempts);
     trees_stop(supervisor->trees);
     transfers_stop(supervisor->transfers);
+    output_sends_stop(supervisor->sends);
     server_address_free(supervisor->address);
     uplink_free(supervisor->uplink);
     if (supervisor->opened && supervisor->settings->engine->close != NULL)
@@ -231,6 +249,7 @@ static void begin(struct supervisor *supervisor)
         .lease_thread = supervisor->lease_thread,
         .sender = &supervisor->sender,
         .discard = supervisor->discard,
+        .sends = supervisor->sends,
         .uplink = supervisor->uplink,
         .token_file = settings->token_file,
         .host = settings->host,
@@ -260,8 +279,7 @@ static void tick(struct supervisor *supervisor, int64_t now)
         attempts_tick(&supervisor->attempts, supervisor->talk.beats_sent + 1);
     /* Orphans of dead shims are children of this subreaper. The engine has just
      * waited for its own children. */
-    while (waitpid(-1, NULL, WNOHANG) > 0)
-        continue;
+    child_reap_others();
 }
 
 static int64_t alone_at(const struct supervisor *supervisor)

@@ -26,7 +26,7 @@ void checkpoints_collect(struct attempt *attempt);
  * is not wanted, or has taken too long. */
 bool checkpoints_are_settled(struct attempt *attempt);
 
-/* One that the server has to be told of. */
+/* One that the server does not know of yet. */
 bool checkpoints_has_sent(const struct attempt *attempt,
                           struct transfers_sent *sent);
 void checkpoints_confirm(const struct attempt *attempt,

@@ -58,7 +58,7 @@ def a_command_runs_and_its_exit_code_passes_through():
                        "hypertune report acc=0.5 --step 3; exit 3", want=3)
         tap.equal(out, "said\n")
         has(err, "told\n", "reported: acc=0.5 (step 3); 1 measurement",
-            "exit 3: told, after ")
+            "exit 3: told")
         run(home, "--", "sh", "-c", "kill -9 $$", want=137)
 
 
@@ -143,7 +143,9 @@ def an_image_runs_as_a_trial_would(engine, home):
                    "echo $A; cat /data/*; hypertune report acc=0.25 --step 7; "
                    "exit 5", want=5)
     tap.equal(out, "b\nnumbers\n")
-    has(err, "reported: acc=0.25 (step 7)", "exit 5, after ")
+    # Behind it there may be the last line of stderr: that the server did not
+    # answer in time, where the machine is slow.
+    has(err, "reported: acc=0.25 (step 7)", "exit 5")
 
 
 def a_missing_image_is_no_separate_failure(engine, home):

@@ -123,7 +123,9 @@ def a_dumb_terminal_gets_lines():
         home.write("go", "")
         tap.equal(terminal.wait(), 0)
         tap.lacks("\x1b", terminal.shown)
-        tap.contains(" trial 1 SUCCEEDED accuracy=0.3", terminal.shown)
+        # The first trials may have ended before it looked.
+        tap.contains(" SUCCEEDED accuracy=0.3", terminal.shown)
+        tap.contains(" study quick SUCCEEDED", terminal.shown)
 
 
 def every_way_out_restores_the_terminal():

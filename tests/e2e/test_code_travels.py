@@ -171,6 +171,11 @@ def check(name, trials=2, value=1):
     return [one.split("here ")[1].split(" data ")[0] for one in logs]
 
 
+def online():
+    return [one["runner"] for one in server.get("/hypertune/v1/runners")[
+        "runners"] if one["state"] == "ONLINE"]
+
+
 def attempts(name, trial=1):
     """None before there is such a trial."""
     status, answer = server.call(
@@ -195,9 +200,28 @@ def each_trial_elsewhere_begins_in_a_copy_of_its_own():
 def on_the_machine_of_the_submitter_the_folder_is_used_itself():
     folder = Folder("same")
     with Runner(server, "m0", "--ca", server.ca, "--gpus", "none") as runner:
-        folder.submit(trials=1)
+        runner.wait_log("server.greeted")
+        done = folder.submit(trials=1)
+        tap.lacks("code", done.stderr)
         tap.equal(check("same", 1), [folder.path])
         tap.lacks("tree", runner.log())
+
+
+def a_machine_that_joins_after_the_submit_gets_the_code_too():
+    folder = Folder("later")
+    go = os.path.join(server.folder, "later-go")
+    with Runner(server, "m0", "--ca", server.ca, "--gpus", "none") as here:
+        here.wait_log("server.greeted")
+        folder.submit(go, parallel=1)
+        harness.wait_until(
+            lambda: [one["state"] for one in attempts("later")] == ["RUNNING"],
+            "the first trial")
+        here_name, = online()
+        server.cli("runners", "drain", here_name)
+        with elsewhere("late") as there, open(go, "w", encoding="ascii"):
+            first, second = check("later")
+        tap.equal(first, folder.path)
+        tap.starts(second, there.folder)
 
 
 def a_second_submit_sends_what_has_changed():
@@ -210,7 +234,7 @@ def a_second_submit_sends_what_has_changed():
     folder.value(22)
     again = folder.submit()
     tap.contains("code: sent 11 B\n", again.stderr)
-    tap.contains("--continue gives those that have not begun this one",
+    tap.contains("--continue gives trials that have not begun this one",
                  again.stderr)
 
 
@@ -294,10 +318,7 @@ def a_folder_that_is_too_large_is_an_error_where_it_would_have_to_travel():
         folder.write(".gitignore", "/sets/\n")
         folder.submit(trials=1)
         check("large", 1)
-    harness.wait_until(
-        lambda: all(one["state"] != "ONLINE" for one in
-                    server.get("/hypertune/v1/runners")["runners"]),
-        "no runner")
+    harness.wait_until(lambda: not online(), "no runner")
     folder.write(".gitignore", "")
     folder.name = "large2"
     alone = folder.submit()
@@ -430,8 +451,9 @@ def code_goes_to_the_server_by_tls_too():
         check("tls", 1)
 
 
-CASES = [each_trial_elsewhere_begins_in_a_copy_of_its_own,
-         on_the_machine_of_the_submitter_the_folder_is_used_itself,
+CASES = [on_the_machine_of_the_submitter_the_folder_is_used_itself,
+         a_machine_that_joins_after_the_submit_gets_the_code_too,
+         each_trial_elsewhere_begins_in_a_copy_of_its_own,
          a_second_submit_sends_what_has_changed,
          edits_reach_trials_that_have_not_begun_by_continue_alone,
          names_modes_and_links_arrive_and_nothing_that_git_ignores,

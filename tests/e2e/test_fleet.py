@@ -1,5 +1,5 @@
 """Several runners at one server: which trial goes where, who shares a GPU, and
-what a person is told."""
+what a person reads."""
 
 import hashlib
 import os

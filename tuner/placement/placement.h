@@ -46,6 +46,7 @@ struct placement_gpu {
     int64_t memory;      /* bytes, 0: not known */
     double used;         /* shares given to trials, 1: all of it */
     int64_t memory_used; /* bytes that trials asked for */
+    const char *name;    /* what runners that do not know the id call it */
 };
 
 /* What all runners on it have together: nothing counts twice. */

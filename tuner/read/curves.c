@@ -203,7 +203,9 @@ enum ht_status read_curves(struct reader *reader, struct request *req,
     write_head(&drawing, &req->reply);
     const size_t n = count_drawn(&drawing, &trials);
     size_t done = 0;
-    for (; status == HT_OK && done < n && !reader_is_late(reader); done++)
+    for (;
+         status == HT_OK && done < n && (done == 0 || !reader_is_late(reader));
+         done++)
         status = draw(&drawing, &trials.rows[done], &req->reply, err);
     if (status == HT_OK)
         text_printf(&req->reply, "],\"left\":%zu}", n - done);

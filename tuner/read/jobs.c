@@ -191,7 +191,8 @@ static enum ht_status walk_studies(struct walk *walk, bool *more,
                           walk->last, BATCH, &list, err);
         for (size_t i = 0; status == HT_OK && i < list.n; i++) {
             if (walk->written == walk->page.size ||
-                reader_is_late(walk->reader))
+                (walk->last != walk->page.token &&
+                 reader_is_late(walk->reader)))
                 return HT_OK;
             status = write_study(walk, &list.rows[i], err);
             walk->last = list.rows[i].id;

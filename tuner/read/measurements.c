@@ -16,11 +16,13 @@ struct measuring {
     bool one_trial;
     int64_t room;        /* records that may still be written */
     int64_t trial, skip; /* the next record: so many are behind */
+    bool moved;          /* since the page began, so that it may end */
 };
 
 static bool is_full(const struct measuring *measuring)
 {
-    return measuring->room == 0 || reader_is_late(measuring->reader);
+    return measuring->room == 0 ||
+           (measuring->moved && reader_is_late(measuring->reader));
 }
 
 static void write_rows(struct measuring *measuring,
@@ -52,6 +54,7 @@ static enum ht_status write_trial(struct measuring *measuring, bool *whole,
                                      measuring->skip, most, &list, err);
         if (status == HT_OK) {
             write_rows(measuring, &list);
+            measuring->moved = true;
             *whole = list.n < most;
         }
         arena_free(arena);

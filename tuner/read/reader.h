@@ -94,7 +94,8 @@ void reader_post(struct reader_pool *readers, struct request *req,
  * damage.h. */
 void reader_check(struct reader_pool *readers);
 
-/* True when the slice of this answer is used up, or its client has gone. */
+/* True when the slice of this answer is used up, or its client has gone. To be
+ * asked after some progress: a piece that has none would come again. */
 bool reader_is_late(const struct reader *reader);
 
 void read_replay_free(struct replay *replay); /* accepts NULL */

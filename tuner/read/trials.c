@@ -107,7 +107,8 @@ static enum ht_status walk_batch(struct trial_walk *walk, struct arena *arena,
     if (status != HT_OK)
         return status;
     for (size_t i = 0; i < list.n; i++) {
-        if (walk->written == walk->page.size || reader_is_late(walk->reader))
+        if (walk->written == walk->page.size ||
+            (walk->last > walk->page.token && reader_is_late(walk->reader)))
             return HT_OK;
         if (filter_allows(walk->filter, find, &list.rows[i]))
             status = write_trial(walk, arena, &list.rows[i], err);
@@ -126,11 +127,11 @@ enum ht_status trials_walk(struct trial_walk *walk, bool *more,
     enum ht_status status = HT_OK;
     bool left = true;
     walk->last = walk->page.token;
-    while (status == HT_OK && left && walk->written < walk->page.size &&
-           !reader_is_late(walk->reader)) {
+    do {
         status = walk_batch(walk, arena, &left, err);
         arena_reset(arena);
-    }
+    } while (status == HT_OK && left && walk->written < walk->page.size &&
+             !reader_is_late(walk->reader));
     arena_free(arena);
     if (status == HT_OK)
         *more = left;

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "tuner/core/core.h"
 #include "tuner/runners/machine_types.h"
 
 #define GIB (1024.0 * 1024 * 1024)
@@ -212,20 +213,6 @@ static void check_secrets(const struct checking *checking)
     }
 }
 
-static void check_gpus(const struct checking *checking)
-{
-    const int64_t needed =
-        machine_types_gpus_needed(checking->core, checking->job);
-    const struct gpus_known known =
-        machine_types_gpus_known(core_live(checking->core));
-    if (first_fit(checking) != NULL && needed > known.most)
-        diag_warning(checking->warnings, 0, 0, "",
-                     "each trial needs %lld GPU%s, no runner has more than "
-                     "%lld: it waits for one that has",
-                     (long long)needed, needed == 1 ? "" : "s",
-                     (long long)known.most);
-}
-
 /* Needs are compared with the largest machine. */
 static struct machine_type largest(const struct checking *checking)
 {
@@ -339,7 +326,6 @@ void can_run_check(struct core *core, const struct job *job,
     check_kind(&checking);
     check_rules(&checking);
     check_secrets(&checking);
-    check_gpus(&checking);
     for (size_t i = 0; i < job->n_pools; i++)
         if (job->pools[i].machine != NULL)
             check_machine(&checking, &job->pools[i]);

@@ -39,24 +39,54 @@ static size_t find_machine(struct placement *state, const char *id)
     return i;
 }
 
+/* By its id, or the name of one that a runner without its id has. */
 static size_t find_gpu(const struct placement_machine *machine, const char *id)
 {
     size_t i = 0;
     while (i < machine->n_gpus && strcmp(machine->gpus[i].id, id) != 0)
         i++;
+    if (i < machine->n_gpus)
+        return i;
+    i = 0;
+    while (i < machine->n_gpus && strcmp(machine->gpus[i].name, id) != 0)
+        i++;
     return i;
+}
+
+/* One whose runner knows its number alone, as where nvidia-smi is missing. */
+static bool has_only_number(const struct placement_gpu *gpu)
+{
+    return strcmp(gpu->id, gpu->name) == 0;
+}
+
+static size_t find_same(const struct placement_machine *machine,
+                        const struct runner_gpu *gpu)
+{
+    size_t i = find_gpu(machine, gpu->id);
+    if (i < machine->n_gpus)
+        return i;
+    /* Runners may number GPUs differently, where both know their ids. */
+    i = find_gpu(machine, gpu->name);
+    return i < machine->n_gpus && has_only_number(&machine->gpus[i])
+               ? i
+               : machine->n_gpus;
 }
 
 static size_t add_gpu(struct arena *arena, struct placement_machine *machine,
                       const struct runner_gpu *gpu)
 {
-    const size_t i = find_gpu(machine, gpu->id);
-    if (i < machine->n_gpus)
-        return i;
-    machine->gpus = arena_grow(arena, machine->gpus, machine->n_gpus,
-                               sizeof *machine->gpus);
-    machine->gpus[machine->n_gpus++] = (struct placement_gpu){
-        .id = gpu->id, .model = gpu->model, .memory = gpu->memory};
+    const struct placement_gpu known = {.id = gpu->id,
+                                        .name = gpu->name,
+                                        .model = gpu->model,
+                                        .memory = gpu->memory};
+    const size_t i = find_same(machine, gpu);
+    if (i == machine->n_gpus) {
+        machine->gpus = arena_grow(arena, machine->gpus, machine->n_gpus,
+                                   sizeof *machine->gpus);
+        machine->gpus[machine->n_gpus++] = known;
+    } else if (has_only_number(&machine->gpus[i])) {
+        machine->gpus[i] = known;
+    }
     return i;
 }
 
@@ -324,13 +354,19 @@ static bool allows(void *context, size_t runner, size_t study, const char **why)
            !can_run_leaves(fleet->core, fleet->arena, at, fleet->jobs[study]);
 }
 
-enum ht_status fleet_read(struct core *core, struct arena *arena,
-                          struct fleet *fleet, struct ht_error *err)
+static void read_runners(struct core *core, struct arena *arena,
+                         struct fleet *fleet)
 {
     *fleet = (struct fleet){.core = core, .arena = arena};
     fleet->state.allows = allows;
     fleet->state.context = fleet;
     add_runners(fleet);
+}
+
+enum ht_status fleet_read(struct core *core, struct arena *arena,
+                          struct fleet *fleet, struct ht_error *err)
+{
+    read_runners(core, arena, fleet);
     const enum ht_status status = add_projects(fleet, err);
     return status == HT_OK ? take_all(fleet, err) : status;
 }
@@ -371,6 +407,28 @@ bool fleet_has_other(const struct fleet *fleet, size_t study,
             state->allows(state->context, i, study, &why))
             return true;
     return false;
+}
+
+/* What the rules of all runners forbid, can_run_check() has said. */
+void fleet_check(struct core *core, const struct job *job,
+                 struct diag *warnings)
+{
+    struct fleet fleet;
+    struct arena *arena = warnings->arena;
+    const struct placement_needs needs = fleet_needs(core, arena, job);
+    struct placement_study study = {.needs = &needs, .waiting = 1};
+    const char *why;
+    size_t allowed = 0;
+    read_runners(core, arena, &fleet);
+    fleet.state.studies = &study;
+    fleet.state.n_studies = 1;
+    fleet.jobs = &job;
+    for (size_t i = 0; i < fleet.state.n_runners; i++)
+        allowed += allows(&fleet, i, 0, &why);
+    if (job->kind != JOB_STUDY && allowed > 0 &&
+        !fleet_has_other(&fleet, 0, ""))
+        diag_warning(warnings, 0, 0, "", "no trial can begin yet: %s",
+                     placement_reason(&fleet.state, arena, 0));
 }
 
 /* ---- a choice ---- */

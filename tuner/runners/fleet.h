@@ -10,6 +10,7 @@
 
 #include "proto/base/arena.h"
 #include "proto/base/error.h"
+#include "proto/doc/diag.h"
 #include "proto/job/job.h"
 #include "tuner/core/live.h"
 #include "tuner/db/rows.h"
@@ -44,6 +45,11 @@ void fleet_offer(struct fleet *fleet, size_t runner, int64_t free_slots);
  * the study with that index. */
 bool fleet_has_other(const struct fleet *fleet, size_t study,
                      const char *runner);
+
+/* Warns where no runner that is online could run a trial of a new job, whatever
+ * else it runs: runOn, GPUs, or all that could are draining. */
+void fleet_check(struct core *core, const struct job *job,
+                 struct diag *warnings);
 
 /* What a trial of the job needs. */
 struct placement_needs fleet_needs(struct core *core, struct arena *arena,

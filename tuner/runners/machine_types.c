@@ -13,7 +13,6 @@
 #include "proto/doc/diag.h"
 #include "proto/doc/node.h"
 #include "tuner/core/core.h"
-#include "tuner/core/live.h"
 
 enum { LOOK_MS = 1000, MOST_BYTES = 1024 * 1024, MOST_SIZES = 14 };
 
@@ -358,18 +357,4 @@ int64_t machine_types_gpus_needed(struct core *core, const struct job *job)
         n += job->pools[i].count *
              machine_types_needs(machines, job, &job->pools[i]).gpus;
     return n;
-}
-
-struct gpus_known machine_types_gpus_known(struct live *live)
-{
-    struct gpus_known known = {0};
-    for (const struct live_runner *runner = live_runners(live); runner != NULL;
-         runner = runner->next) {
-        if (!runner->online)
-            continue;
-        known.all += runner->gpus;
-        if (runner->gpus > known.most)
-            known.most = runner->gpus;
-    }
-    return known;
 }

@@ -16,7 +16,6 @@
 #include <stdint.h>
 
 #include "proto/job/job.h"
-#include "tuner/core/core.h"
 
 /* What one replica needs, or a machine has. */
 struct machine_type {
@@ -54,11 +53,5 @@ struct machine_type machine_types_needs(const struct machine_types *machines,
 
 /* Of one attempt: all replicas together. */
 int64_t machine_types_gpus_needed(struct core *core, const struct job *job);
-
-struct gpus_known { /* of the runners online */
-    int64_t most;   /* that one of them has */
-    int64_t all;
-};
-struct gpus_known machine_types_gpus_known(struct live *live);
 
 #endif

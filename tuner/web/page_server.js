@@ -43,6 +43,8 @@ function stateOf({state, drain}) {
   return state === "ONLINE" && drain !== "SERVES" ? "DRAINING" : state;
 }
 
+const LOOKS = {LOST: "failed", DRAINING: "paused"};
+
 function labelsOf({rules}) {
   return Object.entries(rules.labels ?? {}).map(([name, value]) => `${name}=${value}`).join(", ");
 }
@@ -62,7 +64,7 @@ function rulesOf({rules}) {
 const COLUMNS = [
   {key: "runner", label: "Runner", value: ({runner}) => runner},
   {key: "state", label: "State", value: (runner) => format.state(stateOf(runner)), letters: 9,
-    show: (runner) => element(`span.state.${runner.state === "LOST" ? "failed" : "succeeded"}`, {}, format.state(stateOf(runner)))},
+    show: (runner) => element(`span.state.${LOOKS[stateOf(runner)] ?? "succeeded"}`, {}, format.state(stateOf(runner)))},
   {key: "engine", label: "Engine", value: ({engine}) => engine},
   {key: "host", label: "Host", value: ({host}) => host},
   {key: "busy", label: "Busy slots", number: true, value: ({busy}) => busy, show: ({busy, slots}) => `${busy} / ${slots}`, letters: 9},

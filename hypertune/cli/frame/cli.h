@@ -100,6 +100,8 @@ struct cli_settings {
     /* gcloud-env */
     const char *project, *region;
     bool unset;
+    /* fetch */
+    bool checkpoint;
 };
 
 struct cli_command;

@@ -9,7 +9,9 @@
 
 #include "proto/doc/diag.h"
 
-enum { ASK_MS = 5000, CONNECT_MS = 2000 };
+/* Podman 4.3 asks the package manager for its version, which takes seconds on
+ * a busy machine. */
+enum { ASK_MS = 30000, CONNECT_MS = 2000 };
 
 struct words cli_engine_places(struct cli *cli)
 {

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "proto/base/arena.h"
+#include "proto/base/whole.h"
 
 enum { MAX_DEPTH = 64, BLOCK_BYTES = 1 << 18 };
 
@@ -25,6 +26,7 @@ enum {
 /* A running copy; the buffer is shared by all files. */
 struct copier {
     struct tree_copy *copy;
+    mode_t mask; /* of this process */
     char *buffer;
     struct ht_error *err;
 };
@@ -44,20 +46,6 @@ static DIR *open_list(int folder)
     return list;
 }
 
-static bool write_all(int fd, const char *bytes, size_t len)
-{
-    while (len > 0) {
-        ssize_t n = write(fd, bytes, len);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return false;
-        bytes += n;
-        len -= (size_t)n;
-    }
-    return true;
-}
-
 static enum ht_status copy_bytes(struct copier *copier, int from, int to,
                                  const char *name)
 {
@@ -67,7 +55,7 @@ static enum ht_status copy_bytes(struct copier *copier, int from, int to,
             continue;
         if (n < 0)
             return ht_fail_errno(copier->err, errno, "cannot read %s", name);
-        if (!write_all(to, copier->buffer, (size_t)n))
+        if (!whole_write(to, copier->buffer, (size_t)n))
             return ht_fail_errno(copier->err, errno, "cannot write %s", name);
         copier->copy->bytes += n;
         if (copier->copy->progress != NULL)
@@ -76,12 +64,12 @@ static enum ht_status copy_bytes(struct copier *copier, int from, int to,
     return HT_OK;
 }
 
-/* Gives the finished part its name. */
-static enum ht_status settle(const struct copier *copier, int folder,
-                             const char *name)
+/* Gives the whole file `part` of a folder its name in the folder `to`. */
+static enum ht_status settle(const struct copier *copier, int from,
+                             const char *part, int to, const char *name)
 {
     unsigned how = copier->copy->replace ? 0 : RENAME_NOREPLACE;
-    if (renameat2(folder, part_name, folder, name, how) == 0)
+    if (renameat2(from, part, to, name, how) == 0)
         return HT_OK;
     if (errno == EEXIST)
         return ht_fail(copier->err, HT_EXISTS, "%s is there already", name);
@@ -113,12 +101,25 @@ static enum ht_status copy_file(struct copier *copier, int from, int to,
     if (target >= 0 && close(target) != 0 && status == HT_OK)
         status = ht_fail_errno(copier->err, errno, "cannot write %s", name);
     if (status == HT_OK)
-        status = settle(copier, to, name);
+        status = settle(copier, to, part_name, to, name);
     if (status != HT_OK)
         unlinkat(to, part_name, 0);
     else
         copier->copy->files++;
     return status;
+}
+
+static enum ht_status move_file(struct copier *copier, int from, int to,
+                                const char *name, const struct stat *info)
+{
+    if (fchmodat(from, name, info->st_mode & 0777 & ~copier->mask, 0) != 0)
+        return ht_fail_errno(copier->err, errno, "cannot move %s", name);
+    const enum ht_status status = settle(copier, from, name, to, name);
+    if (status != HT_OK)
+        return status;
+    copier->copy->files++;
+    copier->copy->bytes += info->st_size;
+    return HT_OK;
 }
 
 static enum ht_status copy_folder(struct copier *copier, int from, int to,
@@ -157,7 +158,8 @@ static enum ht_status copy_entry(struct copier *copier, int from, int to,
     if (S_ISDIR(info.st_mode))
         return enter_folder(copier, from, to, name, depth);
     if (S_ISREG(info.st_mode))
-        return copy_file(copier, from, to, name);
+        return copier->copy->moves ? move_file(copier, from, to, name, &info)
+                                   : copy_file(copier, from, to, name);
     copier->copy->left_out++;
     return HT_OK;
 }
@@ -197,6 +199,8 @@ enum ht_status tree_copy(const char *from, const char *to,
     } else {
         struct copier copier = {
             .copy = copy, .buffer = ht_xcalloc(1, BLOCK_BYTES), .err = err};
+        copier.mask = umask(0);
+        umask(copier.mask);
         status = copy_folder(&copier, source, target, 0);
         free(copier.buffer);
         close(target);

@@ -9,6 +9,7 @@
 
 struct tree_copy {
     bool replace;     /* files that are there already; else they are errors */
+    bool moves;       /* the files leave `from`, which is on the same disk */
     const char *mark; /* top folders with a file of this name stay out, or
                          NULL */
     /* Called after each block; or NULL. */

@@ -119,6 +119,28 @@ enum ht_status overview_get(struct cli *cli, struct overview *overview,
     return status;
 }
 
+static const char *machine_of(const struct node *runner)
+{
+    return node_get_string(node_find(runner, "rules"), "machine", "");
+}
+
+/* By how much a runner has more slots than those before it on its machine. */
+static int64_t more_slots(const struct node *runners, const struct node *runner)
+{
+    const char *machine = machine_of(runner);
+    int64_t most = 0;
+    NODE_EACH (other, node_items(runners)) {
+        if (other == runner)
+            break;
+        const int64_t slots = node_get_int(other, "slots", 0);
+        if (slots > most && cli_runners_is_online(other) &&
+            machine[0] != '\0' && strcmp(machine_of(other), machine) == 0)
+            most = slots;
+    }
+    const int64_t own = node_get_int(runner, "slots", 0);
+    return own > most ? own - most : 0;
+}
+
 int64_t overview_slots(const struct node *runners, int64_t *busy)
 {
     int64_t slots = 0;
@@ -126,7 +148,7 @@ int64_t overview_slots(const struct node *runners, int64_t *busy)
     NODE_EACH (runner, node_items(runners)) {
         if (!cli_runners_is_online(runner))
             continue;
-        slots += node_get_int(runner, "slots", 0);
+        slots += more_slots(runners, runner);
         *busy += node_get_int(runner, "busy", 0);
     }
     return slots;

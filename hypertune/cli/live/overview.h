@@ -31,7 +31,9 @@ enum ht_status overview_get(struct cli *cli, struct overview *overview,
 extern const char *const overview_orders[]; /* ended by NULL */
 void overview_sort(struct overview *overview, const char *order, bool reversed);
 
-/* Slots of the runners of a list that are there, and how many are busy. */
+/* Slots of the runners of a list that are online, and how many are busy.
+ * Runners of one machine share its slots: the most that one of them has counts.
+ */
 int64_t overview_slots(const struct node *runners, int64_t *busy);
 
 #endif

@@ -6,26 +6,16 @@
 #include <unistd.h>
 
 #include "proto/base/clock.h"
+#include "proto/base/whole.h"
 
 enum {
     DRAW_MS = 250, /* at most 4 drawings a second */
     TICK_MS = 1000 /* without news, for the clock on the screen */
 };
 
-static void write_all(const char *bytes, size_t len)
-{
-    while (len > 0) {
-        ssize_t n = write(STDOUT_FILENO, bytes, len);
-        if (n <= 0)
-            return;
-        bytes += n;
-        len -= (size_t)n;
-    }
-}
-
 static void say(const char *sequence)
 {
-    write_all(sequence, strlen(sequence));
+    (void)whole_write(STDOUT_FILENO, sequence, strlen(sequence));
 }
 
 /* ---- taking and giving back ---- */
@@ -115,7 +105,7 @@ void screen_draw(struct cli_screen *screen, const char *picture, size_t lines)
         line += len + (line[len] == '\n');
     }
     text_puts(&out, "\033[J");
-    write_all(out.data, out.len);
+    (void)whole_write(STDOUT_FILENO, out.data, out.len);
     text_free(&out);
     screen->anew = screen->dirty = false;
     screen->lines = lines;

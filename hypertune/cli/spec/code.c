@@ -4,8 +4,10 @@
 #include <string.h>
 
 #include "hypertune/cli/frame/runners.h"
+#include "hypertune/cli/frame/store.h"
 #include "hypertune/cli/study/study.h"
 #include "proto/base/machine_id.h"
+#include "proto/net/address.h"
 #include "proto/transfer/transfer.h"
 #include "proto/tree/walk.h"
 
@@ -20,6 +22,7 @@ enum {
 
 struct machines {
     char own[TOKEN_TEXT_BYTES];
+    bool here;         /* a runner of this machine is online */
     const char *other; /* host of a runner elsewhere, or NULL */
 };
 
@@ -28,17 +31,29 @@ static bool visit(const struct node *runner, void *context)
     struct machines *machines = context;
     const char *machine =
         node_get_string(node_find(runner, "rules"), "machine", machines->own);
-    if (cli_runners_is_online(runner) && !cli_runners_has_images(runner) &&
-        strcmp(machine, machines->own) != 0)
+    if (!cli_runners_is_online(runner) || cli_runners_has_images(runner))
+        return true;
+    if (strcmp(machine, machines->own) == 0)
+        machines->here = true;
+    else
         machines->other = node_get_string(runner, "host", "another machine");
     return machines->other == NULL;
 }
 
 static void find_machines(struct cli *cli, struct machines *machines)
 {
+    *machines = (struct machines){.here = false};
     machine_id(machines->own, NULL);
-    machines->other = NULL;
     (void)cli_runners_each(cli, visit, machines, NULL);
+}
+
+/* Do the server and all its runners share this machine? The code is kept for a
+ * machine that joins later, but leaves this one for none: nothing to say. The
+ * runner of this user's own server may not be there yet. */
+static bool is_alone(const struct cli *cli, const struct machines *machines)
+{
+    return machines->other == NULL && (machines->here || !cli->detached) &&
+           address_url_is_loopback(cli_http_url(cli->http));
 }
 
 /* ---- what there is ---- */
@@ -95,23 +110,12 @@ static const char *advise(struct cli *cli, const struct walked *walked)
 
 /* ---- sending ---- */
 
-static enum ht_status find_server(void *context, struct transfer_server *server,
-                                  struct ht_error *err)
-{
-    const struct cli *cli = context;
-    (void)err;
-    *server = (struct transfer_server){.url = cli_http_url(cli->http),
-                                       .token = cli_http_token(cli->http),
-                                       .trust = *cli_http_trust(cli->http)};
-    return HT_OK;
-}
-
 static enum ht_status send_tree(struct cli *cli, struct job *job,
                                 const struct walked *walked,
-                                const struct machines *machines,
+                                const struct machines *machines, int64_t *bytes,
                                 struct ht_error *err)
 {
-    const struct transfer_settings settings = {.find = find_server,
+    const struct transfer_settings settings = {.find = cli_store_find,
                                                .context = cli,
                                                .project = CLI_PROJECT,
                                                .patience_ms = PATIENCE_MS};
@@ -121,14 +125,33 @@ static enum ht_status send_tree(struct cli *cli, struct job *job,
         &settings, job->workdir, &walked->manifest, tree, &sent, err);
     if (status != HT_OK)
         return status;
-    struct text size = {0};
-    add_size(&size, sent.bytes);
-    cli_say(cli, "code: sent %s", text_string(&size));
-    text_free(&size);
+    *bytes = sent.bytes;
     job->code.tree = arena_strdup(cli->lasting, tree);
     job->code.machine = arena_strdup(cli->lasting, machines->own);
     job->code.folder = job->workdir;
     return HT_OK;
+}
+
+/* What went, or why nothing could; the latter is an error where another machine
+ * waits for it. */
+static int say_sent(struct cli *cli, const struct machines *machines,
+                    const struct walked *walked, int64_t bytes,
+                    enum ht_status status, const struct ht_error *err)
+{
+    struct text size = {0};
+    const bool too_large = status == HT_TOO_LARGE;
+    if (machines->other != NULL && status != HT_OK)
+        return cli_fail(cli, too_large ? CLI_USAGE : CLI_REFUSED,
+                        "the code cannot go to %s: %s%s", machines->other,
+                        err->text, too_large ? advise(cli, walked) : "");
+    if (status != HT_OK) {
+        cli_say(cli, "code: stays on this machine: %s", err->text);
+        return CLI_DONE;
+    }
+    add_size(&size, bytes);
+    cli_say(cli, "code: sent %s", text_string(&size));
+    text_free(&size);
+    return CLI_DONE;
 }
 
 int cli_code_send(struct cli *cli, const struct cli_spec *spec)
@@ -141,37 +164,36 @@ int cli_code_send(struct cli *cli, const struct cli_spec *spec)
     struct machines machines;
     struct walked walked;
     struct ht_error err;
+    int64_t bytes = 0;
     if (cli->set.no_code)
         job->code.way = CODE_NONE;
     if (job->code.way != CODE_AUTO || job->code.tree != NULL ||
         job_needs_images(job) || job->workdir == NULL)
         return CLI_DONE;
     find_machines(cli, &machines);
+    const bool alone = is_alone(cli, &machines);
     enum ht_status status =
         walk_folder(cli->arena, cli_real_path(cli->arena, job->workdir), &rules,
                     &walked, &err);
-    const bool too_large = status == HT_TOO_LARGE;
-    if (status == HT_OK) {
+    if (status == HT_OK && !alone)
         say_size(cli, &walked, job->workdir);
-        status = send_tree(cli, job, &walked, &machines, &err);
-    }
     if (status == HT_OK)
-        return CLI_DONE;
-    if (machines.other != NULL)
-        return cli_fail(cli, too_large ? CLI_USAGE : CLI_REFUSED,
-                        "the code cannot go to %s: %s%s", machines.other,
-                        err.text, too_large ? advise(cli, &walked) : "");
-    cli_say(cli, "code: stays on this machine: %s", err.text);
-    return CLI_DONE;
+        status = send_tree(cli, job, &walked, &machines, &bytes, &err);
+    return alone ? CLI_DONE
+                 : say_sent(cli, &machines, &walked, bytes, status, &err);
 }
 
 void cli_code_say_older(struct cli *cli, const struct job *theirs,
                         const struct job *ours)
 {
-    if (theirs->code.tree != NULL && ours->code.tree != NULL &&
-        strcmp(theirs->code.tree, ours->code.tree) != 0)
+    struct machines machines;
+    if (theirs->code.tree == NULL || ours->code.tree == NULL ||
+        strcmp(theirs->code.tree, ours->code.tree) == 0)
+        return;
+    find_machines(cli, &machines);
+    if (!is_alone(cli, &machines))
         cli_say(cli,
                 "code: its trials on other machines get the folder as it was "
-                "submitted; --continue gives those that have not begun this "
+                "submitted; --continue gives trials that have not begun this "
                 "one");
 }

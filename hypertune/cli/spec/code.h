@@ -7,7 +7,8 @@
 #include "hypertune/cli/spec/spec.h"
 
 /* Sends what the server lacks of the folder, says how much there is, and names
- * the snapshot in the job. Nothing happens for images and with `code: none`.
+ * the snapshot in the job. Nothing happens for images and with `code: none`,
+ * and nothing is said where the server and its runners share this machine.
  * What cannot travel is an error only where a runner of another machine is
  * online; elsewhere it is said. Connected before. Returns CLI_DONE, or another
  * exit code after a message. */

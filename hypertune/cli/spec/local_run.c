@@ -237,53 +237,59 @@ struct last_value {
     const char *value, *step;
 };
 
-/* The newest value of each metric, in the order of their first reports. */
-static size_t read_metrics(struct cli *cli, struct last_value values[],
-                           size_t most, size_t *reports)
+enum { MOST_METRICS = 16 };
+
+struct newest { /* of each metric, in the order of their first reports */
+    struct last_value values[MOST_METRICS];
+    size_t n;
+    size_t reports;
+};
+
+static bool take_measurement(const struct node *one, void *context)
 {
-    const struct node *root;
-    size_t n = 0;
-    *reports = 0;
-    if (cli_get(cli, cli_study_path(cli, job_name, "/measurements?trial=1"),
-                &root, NULL) != HT_OK)
-        return 0;
-    for (const struct node *one = node_first(root, "measurements"); one != NULL;
-         one = one->next, ++*reports) {
-        NODE_EACH (metric, node_first(one, "metrics")) {
-            size_t i = 0;
-            while (i < n && strcmp(values[i].name, metric->key) != 0)
-                i++;
-            if (i == most)
-                continue;
-            n += i == n;
-            values[i] = (struct last_value){metric->key, cli_scalar(metric),
-                                            cli_scalar(node_find(one, "step"))};
-        }
+    struct newest *newest = context;
+    newest->reports++;
+    NODE_EACH (metric, node_first(one, "metrics")) {
+        size_t i = 0;
+        while (i < newest->n &&
+               strcmp(newest->values[i].name, metric->key) != 0)
+            i++;
+        if (i == MOST_METRICS)
+            continue;
+        newest->n += i == newest->n;
+        newest->values[i] =
+            (struct last_value){metric->key, cli_scalar(metric),
+                                cli_scalar(node_find(one, "step"))};
     }
-    return n;
+    return true;
 }
 
-/* Shows the reported metrics; false when that of --metric is missing. */
-static bool say_metrics(struct cli *cli)
+/* Shows the reported metrics; *seen: the one of --metric is among them. */
+static int say_metrics(struct cli *cli, bool *seen)
 {
-    enum { MOST = 16 };
-    struct last_value values[MOST];
-    size_t reports;
-    size_t n = read_metrics(cli, values, MOST, &reports);
-    bool seen = cli->set.metric == NULL;
+    struct newest newest = {.n = 0};
+    struct ht_error err;
+    const struct cli_pages pages = {
+        .path = cli_study_path(cli, job_name, "/measurements?trial=1"),
+        .key = "measurements",
+        .keep = true};
+    if (cli_pages_each(cli, &pages, take_measurement, &newest, &err) != HT_OK)
+        return cli_fail_error(cli, &err);
+    *seen = cli->set.metric == NULL;
     struct text line = {0};
-    for (size_t i = 0; i < n; i++) {
-        seen = seen || strcmp(values[i].name, cli->set.metric) == 0;
-        text_printf(&line, "%s%s=%s (step %s)", i > 0 ? ", " : "",
-                    values[i].name, values[i].value, values[i].step);
+    for (size_t i = 0; i < newest.n; i++) {
+        const struct last_value *value = &newest.values[i];
+        *seen = *seen || strcmp(value->name, cli->set.metric) == 0;
+        text_printf(&line, "%s%s=%s (step %s)", i > 0 ? ", " : "", value->name,
+                    value->value, value->step);
     }
-    if (n > 0)
-        cli_say(cli, "reported: %s; %zu measurement%s", line.data, reports,
-                reports == 1 ? "" : "s");
+    if (newest.n > 0)
+        cli_say(cli, "reported: %s; %zu measurement%s", line.data,
+                newest.reports, newest.reports == 1 ? "" : "s");
     else
         cli_say(cli, "reported: nothing");
     text_free(&line);
-    return seen;
+    return CLI_DONE;
 }
 
 /* The exit code that its process had, as a shell counts. */
@@ -304,10 +310,15 @@ static int report_end(struct local_run *run)
 {
     struct cli *cli = run->cli;
     char span[CLOCK_DURATION_BYTES];
-    const struct node *trial = NULL;
-    cli_trial_get(cli, job_name, "1", &trial, NULL);
+    const struct node *trial;
+    struct ht_error err;
+    if (cli_trial_get(cli, job_name, "1", &trial, &err) != HT_OK)
+        return cli_fail_error(cli, &err);
     const struct node *attempt = cli_trial_newest(trial);
-    bool seen = say_metrics(cli);
+    bool seen = false;
+    int failed = say_metrics(cli, &seen);
+    if (failed != CLI_DONE)
+        return failed;
     int64_t start = node_get_int(attempt, "startTimeMs", 0);
     int64_t end = node_get_int(attempt, "endTimeMs", 0);
     const char *reason = node_get_string(attempt, "reason", "");

@@ -177,6 +177,30 @@ static void what_is_not_there_is_not_found(void)
     end();
 }
 
+static void moved_files_are_gone_where_they_were(void)
+{
+    begin();
+    struct tree_copy how = {.moves = true};
+    CHECK(chmod(in_root("from/a"), 0666) == 0);
+    const mode_t mask = umask(027);
+    CHECK(copy(&how, NULL) == HT_OK);
+    umask(mask);
+    struct stat info;
+    CHECK_TEXT(content_of("to/a"), "one");
+    CHECK_TEXT(content_of("to/deep/b"), "two");
+    CHECK(stat(in_root("to/a"), &info) == 0 && (info.st_mode & 0777) == 0640);
+    CHECK(access(in_root("from/a"), F_OK) != 0);
+    CHECK(how.files == 4 && how.left_out == 3);
+    write_file("from/a", "another");
+    how = (struct tree_copy){.moves = true};
+    CHECK(copy(&how, NULL) == HT_EXISTS);
+    CHECK_TEXT(content_of("to/a"), "one");
+    how = (struct tree_copy){.moves = true, .replace = true};
+    CHECK(copy(&how, NULL) == HT_OK);
+    CHECK_TEXT(content_of("to/a"), "another");
+    end();
+}
+
 int main(void)
 {
     RUN(files_and_folders_are_copied_and_links_are_not);
@@ -185,5 +209,6 @@ int main(void)
     RUN(a_link_in_the_target_leads_nowhere);
     RUN(progress_is_told_while_a_file_is_copied);
     RUN(what_is_not_there_is_not_found);
+    RUN(moved_files_are_gone_where_they_were);
     return check_done();
 }

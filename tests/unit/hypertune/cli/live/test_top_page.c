@@ -4,7 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "hypertune/cli/frame/page.h"
 #include "hypertune/cli/frame/spark.h"
 #include "hypertune/cli/frame/table.h"
 #include "hypertune/cli/study/study.h"
@@ -145,6 +144,27 @@ static void slots_are_those_of_runners_that_are_there(void)
     CHECK(busy == 2);
 }
 
+static void runners_of_one_machine_share_its_slots(void)
+{
+    static const char text[] = "[{\"state\":\"ONLINE\",\"slots\":2,\"busy\":1,"
+                               "\"rules\":{\"machine\":\"a\"}},"
+                               "{\"state\":\"ONLINE\",\"slots\":8,\"busy\":3,"
+                               "\"rules\":{\"machine\":\"b\"}},"
+                               "{\"state\":\"LOST\",\"slots\":9,\"busy\":0,"
+                               "\"rules\":{\"machine\":\"a\"}},"
+                               "{\"state\":\"ONLINE\",\"slots\":3,\"busy\":2,"
+                               "\"rules\":{\"machine\":\"a\"}}]";
+    struct arena *arena = arena_new();
+    struct diag diag;
+    int64_t busy;
+    diag_init(&diag, arena, "test", text, sizeof text - 1);
+    const struct node *runners =
+        node_read_json(arena, text, sizeof text - 1, &diag);
+    CHECK(overview_slots(runners, &busy) == 11);
+    CHECK(busy == 6);
+    arena_free(arena);
+}
+
 static void curves_have_blocks_where_the_locale_has_them(void)
 {
     const double rising[] = {1, 2, 3, NAN};
@@ -172,6 +192,7 @@ int main(void)
     RUN(a_narrow_page_tells_which_trial_it_is);
     RUN(orders_are_total_and_can_be_turned_round);
     RUN(slots_are_those_of_runners_that_are_there);
+    RUN(runners_of_one_machine_share_its_slots);
     RUN(curves_have_blocks_where_the_locale_has_them);
     arena_free(arena);
     return check_done();
