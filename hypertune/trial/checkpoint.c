@@ -24,7 +24,7 @@ const char trial_help_checkpoint[] =
     "\n"
     "  --step N           the global step that it is of\n";
 
-static int tell(const char *path, int64_t step)
+static int send_path(const char *path, int64_t step)
 {
     const char *folder = getenv("AIP_CHECKPOINT_DIR");
     if (!reporter_in_trial())
@@ -69,5 +69,5 @@ int trial_command_checkpoint(int argc, char **argv)
             path = argv[i];
         }
     }
-    return tell(path, step);
+    return send_path(path, step);
 }

@@ -42,14 +42,21 @@ def a_killed_trial_continues_from_the_checkpoint_of_its_library():
                          for number in (1, 2)), [1, 2])
 
 
+def trees(server):
+    return server.get("/hypertune/v1/server")["store"]["trees"]
+
+
 def a_stopped_trial_keeps_its_results():
     with harness.Server() as server:
         submit(server, "stop", ["endless"])
+        code = trees(server)
         path = harness.OURS + "stop/measurements?trial=1"
         harness.wait_until(
             lambda: len(server.call("GET", path)[1].get("measurements",
                                                         ())) > 1,
             "two epochs")
+        harness.wait_until(lambda: trees(server) > code,
+                           "a checkpoint at the server")
         server.cli("stop-trial", "stop/1")
         server.wait_study("stop")
         own = server.trial("stop", 1)["hypertune"]

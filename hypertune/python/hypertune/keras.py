@@ -16,6 +16,8 @@ class Callback(keras.callbacks.Callback):
     Keras has measured. Where a `val_` metric is wanted, epochs without a
     validation (`validation_freq`) are left out. KeyError when a metric is not
     there, at the end of training when there was no validation at all.
+    Checkpoints in AIP_CHECKPOINT_DIR are named when the next epoch begins, so
+    that the trial may continue from them anywhere.
     """
 
     def __init__(self, trial: Optional[Any] = None,
@@ -24,9 +26,14 @@ class Callback(keras.callbacks.Callback):
         self._trial = trial
         self._metrics = metrics
         self._missing: Optional[KeyError] = None
+        self._checkpoints = callback.Checkpoints(trial)
 
     def on_train_begin(self, logs: Optional[Mapping[str, Any]] = None) -> None:
         self._missing = KeyError("nothing was reported: no epoch ended")
+
+    def on_epoch_begin(self, epoch: int,
+                       logs: Optional[Mapping[str, Any]] = None) -> None:
+        self._checkpoints.name(epoch)
 
     def on_epoch_end(self, epoch: int,
                      logs: Optional[Mapping[str, Any]] = None) -> None:

@@ -30,7 +30,8 @@ class Callback(pytorch_lightning.Callback):
     The first process reports, and all stop after the same epoch. Lightning's
     checkpoints keep the last report: a further attempt that finds no epoch
     left to train makes it again, since only what the newest attempt reports
-    is the result.
+    is the result. Those in AIP_CHECKPOINT_DIR are named when the next epoch
+    begins, so that a trial may continue from them anywhere.
     """
 
     def __init__(self, trial: Optional[Any] = None,
@@ -39,9 +40,12 @@ class Callback(pytorch_lightning.Callback):
         self._metrics = metrics
         self._is_validated = self._has_reported = False
         self._last: Dict[str, Any] = {}
+        self._checkpoints = callback.Checkpoints(trial)
 
     def on_train_epoch_start(self, trainer: Any, pl_module: Any) -> None:
         self._is_validated = False
+        if trainer.is_global_zero:
+            self._checkpoints.name(trainer.current_epoch)
 
     def on_validation_end(self, trainer: Any, pl_module: Any) -> None:
         self._is_validated = True

@@ -28,7 +28,8 @@ class Callback(TrainerCallback):
     The first process reports, and all of them stop after the same step. A
     further attempt whose checkpoint has no step left to train reports the
     last evaluation again, since only what the newest attempt reports is the
-    result.
+    result. Checkpoints in AIP_CHECKPOINT_DIR are named as they are saved, so
+    that the trial may continue from them anywhere.
     """
 
     def __init__(self, trial: Optional[Any] = None,
@@ -38,6 +39,7 @@ class Callback(TrainerCallback):
         self._is_training = self._has_reported = False
         self._found: Dict[str, float] = {}  # since the step began
         self._missing: Optional[KeyError] = None
+        self._checkpoints = callback.Checkpoints(trial)
 
     def on_train_begin(self, args: Any, state: Any, control: Any,
                        **_: Any) -> None:
@@ -48,6 +50,10 @@ class Callback(TrainerCallback):
         if self._missing:
             raise self._missing
         self._found = {}
+
+    def on_save(self, args: Any, state: Any, control: Any, **_: Any) -> None:
+        if state.is_world_process_zero:
+            self._checkpoints.name(state.global_step)
 
     def on_evaluate(self, args: Any, state: Any, control: Any,
                     metrics: Optional[Mapping[str, Any]] = None,

@@ -125,6 +125,27 @@ static void window_body(void)
     CHECK(strstr(line, "\"trial\": \"0.5\"}") != NULL);
 }
 
+static void text_body(void)
+{
+    char path[400];
+    char line[512];
+    snprintf(path, sizeof path, "%s/text.metrics", reporting_folder);
+    setenv("CLOUD_ML_HP_METRIC_FILE", path, 1);
+    CHECK(report_hyperparameter_tuning_metric(
+              "a", 1, 2, "\"\\\t\x01\x7F\u00E9\u20AC\U0001F600\xFF.pt") == 0);
+    FILE *file = fopen(path, "r");
+    CHECK(file != NULL && fgets(line, sizeof line, file) != NULL);
+    fclose(file);
+    CHECK_TEXT(strtok(strstr(line, "point_path"), ","),
+               "point_path\": \"\\\"\\\\\\t\\u0001\x7F\\u00e9\\u20ac"
+               "\\ud83d\\ude00\\ufffd.pt\"");
+}
+
+static void googles_metric_file_has_text_as_python_writes_it(void)
+{
+    reporting_run(text_body);
+}
+
 static void googles_metric_file_holds_the_last_hundred_reports(void)
 {
     reporting_run(window_body);
@@ -249,6 +270,7 @@ int main(int argc, char **argv)
     RUN(wrong_arguments_are_refused_and_use_no_number);
     RUN(a_report_that_goes_nowhere_is_an_error);
     RUN(googles_metric_file_holds_the_last_hundred_reports);
+    RUN(googles_metric_file_has_text_as_python_writes_it);
     RUN(flush_returns_when_the_server_has_every_report);
     RUN(a_server_that_dies_and_returns_misses_nothing);
     RUN(an_ended_attempt_is_no_longer_sent_for);

@@ -537,6 +537,9 @@ static void answers_are_understood_and_garbage_is_not(void)
     CHECK(got.status == ANSWER_OK && got.thin == 4 && got.have == 12);
     got = read_answer("{\"status\":\"retry\",\"retryMs\":500,\"have\":{}}");
     CHECK(got.status == ANSWER_RETRY && got.retry_ms == 500 && got.have == -1);
+    got = read_answer("{\t\"status\":\r\n\"ok\",\"thin\":0,\"have\":[7],"
+                      "\"x\": [true, 1.5\t, null ]}");
+    CHECK(got.status == ANSWER_OK && got.thin == 1 && got.have == -1);
     static const char *const garbled[] = {
         "",
         "{",
@@ -549,6 +552,13 @@ static void answers_are_understood_and_garbage_is_not(void)
         "{\"status\":\"ok\"",
         "{\"status\":\"ok\",\"have\":{\"00000000000000aa\":x}}",
         "{\"status\":\"fine\"}",
+        "{\"status\":\"ok",
+        "{\"status\":\"o\\",
+        "{\"status\":\"ok\",\"x\":[",
+        "{\"status\":\"ok\",\"x\":[\"a",
+        "{\"status\":\"ok\",\"have\":{7:1}}",
+        "{\"status\":\"ok\",\"have\":{\"a\"}}",
+        "{\"status\":\"ok\",\"thin\":99999999999999999999}",
         "{\"status\":\"ok\",\"thin\":-1}"};
     for (size_t i = 0; i < sizeof garbled / sizeof *garbled; i++)
         CHECK(read_answer(garbled[i]).status == ANSWER_GARBLED);
