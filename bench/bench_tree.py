@@ -9,15 +9,19 @@ again_ms     what it has already: nothing is sent
 fetch_mib_s  back into a new folder, synced
 write_mib_s  the same bytes written to such a folder and synced, nothing else
 memory_mib   most of the sending program
+cuts         of a line that is cut every 5 s while another folder is sent
+resent       by how much more than the folder goes over that line, in percent
 
 It needs `make test-programs`, whose tests/tools/move_tree it runs.
 """
 
 import os
 import resource
+import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "tests",
@@ -31,13 +35,81 @@ TOOL = os.path.join(os.path.dirname(harness.bin_dir()),
                     "tests/tools/move_tree")
 
 
-def move(server, *words):
+class CutLine:
+    """TCP to a server, whose `port` is set later; all its connections end
+    every `every` seconds."""
+
+    def __init__(self, every):
+        self.port, self.every = None, every
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.url = "https://localhost:%d" % self.listener.getsockname()[1]
+        self.bytes = self.cuts = 0
+        self.ends = []
+        self.over = threading.Event()
+
+    def __enter__(self):
+        for work in self.accept, self.cut:
+            threading.Thread(target=work, daemon=True).start()
+        return self
+
+    def __exit__(self, *_):
+        self.over.set()
+        self.listener.close()
+
+    def accept(self):
+        while not self.over.is_set():
+            try:
+                here = self.listener.accept()[0]
+            except OSError:
+                return
+            there = socket.create_connection(("127.0.0.1", self.port))
+            self.ends += [here, there]
+            for source, target in ((here, there), (there, here)):
+                threading.Thread(target=self.carry, daemon=True,
+                                 args=(source, target, source is here)).start()
+
+    def carry(self, source, target, counted):
+        try:
+            while data := source.recv(1 << 18):
+                target.sendall(data)
+                self.bytes += counted * len(data)
+        except OSError:
+            pass
+        self.end([source, target])
+
+    def cut(self):
+        while not self.over.wait(self.every):
+            ends, self.ends = self.ends, []
+            self.cuts += len(ends) > 0
+            self.end(ends)
+
+    @staticmethod
+    def end(ends):
+        for end in ends:
+            try:
+                end.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                pass
+
+
+def move(server, *words, url=None):
     with open(server.token_file, encoding="ascii") as token:
         done = subprocess.run(
-            [TOOL, words[0], server.https, token.read().strip(), server.ca,
-             *words[1:]], stdout=subprocess.PIPE, check=True,
+            [TOOL, words[0], url or server.https, token.read().strip(),
+             server.ca, *words[1:]], stdout=subprocess.PIPE, check=True,
             encoding="ascii")
     return dict(word.split("=") for word in done.stdout.split())
+
+
+def fill(base, name):
+    folder = os.path.join(base, name)
+    os.mkdir(folder)
+    for number in range(4):
+        with open(os.path.join(folder, "part-%d" % number), "wb") as out:
+            for _ in range(MIBIBYTES // 4):
+                out.write(os.urandom(MIB))
+    os.sync()
+    return folder
 
 
 def speed(ms):
@@ -45,15 +117,10 @@ def speed(ms):
 
 
 def main():
-    with TlsServer("--runner", "none") as server, \
+    line = CutLine(5)
+    with TlsServer("--runner", "none", "--public-name", line.url) as server, \
             tempfile.TemporaryDirectory() as base:
-        folder = os.path.join(base, "from")
-        os.mkdir(folder)
-        for number in range(4):
-            with open(os.path.join(folder, "part-%d" % number), "wb") as out:
-                for _ in range(MIBIBYTES // 4):
-                    out.write(os.urandom(MIB))
-        os.sync()
+        folder = fill(base, "from")
         first = move(server, "send", folder)
         memory = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024
         again = move(server, "send", folder)
@@ -72,6 +139,12 @@ def main():
         print("fetch_mib_s=%s" % speed(back["ms"]))
         print("write_mib_s=%s" % speed(written))
         print("memory_mib=%d" % memory)
+        other = fill(base, "other")
+        line.port = server.ports[0].number
+        with line:
+            move(server, "send", other, url=line.url)
+        print("cuts=%d" % line.cuts)
+        print("resent=%.1f" % (100 * line.bytes / MIB / MIBIBYTES - 100))
         subprocess.run(["diff", "-r", folder, os.path.join(base, "into")],
                        check=True)
 
