@@ -337,11 +337,8 @@ def the_login_is_in_a_private_file_alone():
         os.chmod(key, 0o600)
         tracked.end(trial)
         tap.equal(curve(tracked.wait(mlflow, 1)), [(1.0, 1)])
-        for path in glob.glob(server.folder + "/**", recursive=True):
-            if path != key and os.path.isfile(path):
-                with open(path, "rb") as file:
-                    content = file.read()
-                tap.true(b"secret-17" not in content, path)
+        for path, content in harness.contents(server.folder).items():
+            tap.true(path == key or b"secret-17" not in content, path)
     finally:
         server.close()
         mlflow.close()

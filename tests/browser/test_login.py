@@ -1,6 +1,7 @@
 """How a browser is let in, and who is not: links, tokens, sessions that end,
 and pages of other hosts."""
 
+import contextlib
 import http.server
 import os
 import threading
@@ -15,6 +16,15 @@ from small_disk import SmallDisk
 HOST = "evil.test"  # resolves to this machine, in this browser alone
 
 server = page = None
+
+
+@contextlib.contextmanager
+def shown(own):
+    """A server of a case. The page leaves before it ends, of which it would
+    complain at any time."""
+    with own:
+        yield own
+        page.open("about:blank")
 
 
 def link():
@@ -117,7 +127,7 @@ def who_leaves_has_to_log_in_again():
 
 def a_share_shows_its_study_and_leads_to_nothing_else():
     """None of its pages asks for what is refused."""
-    with harness.Server("--runner", "none") as own:
+    with shown(harness.Server("--runner", "none")) as own:
         own.submit({"spec": 1, "name": "seen", "goal": "minimize x",
                     "parameters": {"x": {"type": "integer", "min": 1,
                                          "max": 9}}, "trials": 2,
@@ -137,12 +147,12 @@ def a_share_shows_its_study_and_leads_to_nothing_else():
         tap.equal(page.run(
             "return [...document.querySelectorAll('a')].map(one => one.hash)"
             ".filter(hash => /edit|clone|config|server|new/.test(hash))"), [])
-        page.open("about:blank")
     expect(401)  # before it logged in
 
 
 def an_open_server_asks_for_no_token():
-    with harness.Server("--runner", "none", "--auth", "none") as open_server:
+    with shown(harness.Server("--runner", "none",
+                              "--auth", "none")) as open_server:
         page.open(open_server.http + "/")
         page.wait_text("No study yet", "#main")
         tap.equal(page.run("return [...document.querySelectorAll('button')]"
@@ -186,7 +196,7 @@ def every_page_tells_while_the_disk_is_nearly_full():
         small = harness.Server("--runner", "none", "--auth", "none",
                                "--budget", "disk-warning=50")
         small.data = os.path.join(disk.path, "data")
-        with small:
+        with shown(small):
             disk.fill_but(0.3)
             page.open(small.http + "/#/studies")
             page.wait_text("the disk of the data folder has", "#top")
@@ -194,7 +204,6 @@ def every_page_tells_while_the_disk_is_nearly_full():
             harness.wait_until(lambda: "disk of" not in page.text("#top"),
                                "the alarm's end")
             expect()
-            page.open("about:blank")  # it would complain of the server's end
 
 
 def attack(url, content_type):

@@ -156,17 +156,21 @@ while step < 12:""").replace("score=%d\" % step", "score=%g\" % ("
 def a_paused_trial_continues_where_there_is_room():
     """While its first runner is there, and busy."""
     with Server() as server, server.machine("a") as a:
+        # None ends before its rung has been judged.
+        server.write("hold-7")
         server.run(PAUSED, parameters={"x": [str(n) for n in (9, 1, 2, 3, 4)]},
                    trials=5, parallel=2,
                    earlyStopping={"rule": "asha", "minSteps": 2,
                                   "maxSteps": STEPS, "pause": True})
         harness.wait_until(lambda: server.begun("1"), "trial 2 on a")
-        tap.equal(server.trial("s", 1)["hypertune"]["state"], "PAUSED")
+        harness.wait_until(lambda: server.trial("s", 1)["hypertune"]["state"] ==
+                           "PAUSED", "trial 1 pauses")
         with server.machine("b") as b:
             harness.wait_until(lambda: len(server.attempts()) > 1,
                                "the trial continues")
             tap.equal(server.attempts()[1][0], runner_id(b))
             server.write("go")
+            server.remove("hold-7")
             status = server.wait_study("s")
             tap.equal(status["state"], "SUCCEEDED", server.explain("s"))
             tap.equal(status["best"]["hypertune"]["params"]["x"], "9")

@@ -50,15 +50,9 @@ def hooks(path="url-with-a-secret"):
 
 def plain_files():
     """Those with the bytes of a secret: databases and their logs, too."""
-    found = []
-    for place, _, names in os.walk(server.data):
-        for name in names:
-            with open(os.path.join(place, name), "rb") as file:
-                content = file.read()
-            if any(secret in content for secret in SECRETS):
-                found.append(os.path.relpath(os.path.join(place, name),
-                                             server.data))
-    return sorted(found)
+    return sorted(os.path.relpath(path, server.data)
+                  for path, content in harness.contents(server.data).items()
+                  if any(secret in content for secret in SECRETS))
 
 
 def start_with(*options, **more):

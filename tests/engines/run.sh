@@ -55,4 +55,6 @@ if [ $# -eq 0 ]; then
         "$here"/../*/test_*.c "$here"/../*/test_*.py |
         sed 's|.*/\([a-z0-9]*/test_[^.]*\)\..*|\1|')
 fi
-HT_DOCKER_HOSTS=${hosts# } "$here/../run.sh" "$build" "$@"
+# One of them builds the whole in a container.
+HT_DOCKER_HOSTS=${hosts# } HYPERTUNE_TEST_SECONDS=${HYPERTUNE_TEST_SECONDS:-1200} \
+    "$here/../run.sh" "$build" "$@"

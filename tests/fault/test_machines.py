@@ -33,6 +33,8 @@ saved = os.path.join(os.environ["AIP_CHECKPOINT_DIR"], "step")
 step = 0
 if os.environ.get("HYPERTUNE_RESUME") == "1" and os.path.exists(saved):
     step = int(open(saved).read())
+if step == %d:  # the machine broke after the last step
+    subprocess.run(["hypertune", "report", "score=%%d" %% step], check=True)
 while step < %d:
     step += 1
     time.sleep(0.1)
@@ -43,7 +45,7 @@ while step < %d:
         file.write(trial + "\\n")
     subprocess.run(["hypertune", "report", "score=%%d" %% step, "--step",
                     str(step), "--checkpoint", saved], check=True)
-""" % STEPS
+""" % (STEPS, STEPS)
 
 
 def ip(*words):

@@ -7,17 +7,21 @@ HYPERTUNE_CUTS (default 14) is the number of cuts of each kind, HYPERTUNE_SEED
 (default 1) their choice."""
 
 import os
+import random
 
 import api
 import checker
 import fake_runner
 import harness
 import power_cut
+import stored
 import tap
 
 CUTS = int(os.environ.get("HYPERTUNE_CUTS", "14"))
 SEED = int(os.environ.get("HYPERTUNE_SEED", "1"))
 TRIALS = 6
+FILES = {name: random.Random(name).randbytes(size) for name, size in
+         (("code", 9000), ("model", 70000), ("weights", 70000))}
 LOGS = api.OURS + "/studies/job/trials/%d/logs?replica=master-0&stream=stdout"
 
 
@@ -74,6 +78,12 @@ def play_client(server, facts):
         facts.add("completed", trial["name"], number)
 
 
+def keep_tree(server, facts, *names):
+    """Files that came before are not sent again."""
+    text = stored.keep(server, {name: FILES[name] for name in names})
+    facts.add("kept", text, names)
+
+
 def play(recorder, server):
     """A server that ends well once and once does not."""
     facts = Facts(recorder)
@@ -81,12 +91,14 @@ def play(recorder, server):
     tap.equal(server.call("POST", api.JOBS, api.job(
         "job", maxTrialCount=TRIALS, parallelTrialCount=1))[0], 200)
     facts.add("created", "job")
+    keep_tree(server, facts, "code", "model")
     for end in (server.stop, server.kill):
         with fake_runner.Runner(server) as runner:
             for _ in range(TRIALS // 2):
                 play_trial(runner, facts)
         end()
         server.start()
+    keep_tree(server, facts, "code", "weights")
     play_client(server, facts)
     server.kill()
     return facts
@@ -108,13 +120,19 @@ def check_facts(server, facts):
     for trial, in facts.get("ended", ()):
         tap.equal(server.trial("job", trial)["hypertune"]["state"],
                   "SUCCEEDED")
-
-
     for name, parameters in facts.get("suggested", ()):
         tap.equal(server.get("/v1/" + name)["parameters"], parameters)
     for name, value in facts.get("completed", ()):
         tap.equal(server.get("/v1/" + name)["finalMeasurement"]["metrics"],
                   [{"metricId": "a", "value": value}])
+
+
+def check_trees(server, facts):
+    for text, names in facts.get("kept", ()):
+        tap.equal(stored.get(server, "trees/" + stored.sha(text)).body, text)
+        for name in names:
+            chunk = stored.get(server, "chunks/" + stored.sha(FILES[name]))
+            tap.equal(chunk.body, FILES[name], name)
 
 
 def check_ids(server, facts):
@@ -130,6 +148,7 @@ def check_ids(server, facts):
 def check(server, facts):
     """The server runs on what the cut left."""
     check_facts(server, facts)
+    check_trees(server, facts)
     check_ids(server, facts)
     tap.equal(checker.stop_and_check(server, is_over=False)[1], [])
     tap.lacks("damage", server.log_text())
@@ -163,6 +182,9 @@ def main():
         def logs_without_syncs_of_their_commits_are_noticed():
             tap.true(fault(but="logs.db-wal"), "a fault")
 
+        def a_file_of_a_tree_without_its_sync_is_noticed():
+            tap.true(fault(but=stored.sha(FILES["model"])), "a fault")
+
         def a_folder_without_syncs_is_noticed():
             tap.true(fault(but="/data"), "a fault")
 
@@ -170,6 +192,7 @@ def main():
                  what_was_confirmed_outlasts_a_power_cut,
                  a_database_without_syncs_of_its_commits_is_noticed,
                  logs_without_syncs_of_their_commits_are_noticed,
+                 a_file_of_a_tree_without_its_sync_is_noticed,
                  a_folder_without_syncs_is_noticed])
 
 

@@ -63,6 +63,21 @@ def read_proc(pid, name):
         return b""
 
 
+def contents(folder):
+    """The bytes of every file below a folder that others may be writing to, by
+    path. When one goes, maybe to another name, all are read again."""
+    while True:
+        paths = [os.path.join(place, name)
+                 for place, _, names in os.walk(folder) for name in names]
+        found = {}
+        with contextlib.suppress(FileNotFoundError):
+            for path in paths:
+                if stat.S_ISREG(os.stat(path).st_mode):
+                    with open(path, "rb") as file:
+                        found[path] = file.read()
+            return found
+
+
 def processes(program, mark):
     """Pids that run `program` and name `mark` in arguments or environment."""
     found = []
@@ -281,11 +296,19 @@ class Server:
         return self.get(JOBS + name)["hypertuneStatus"]
 
     def wait_study(self, name, seconds=PATIENCE):
-        """Waits for a study's end; returns its status."""
-        def ended():
-            status = self.study(name)
-            return status if status["state"] not in OPEN else None
-        return wait_until(ended, "the end of study " + name, seconds)
+        """Waits for a study's end; returns its status. It may take long, but
+        each step in it at most `seconds`."""
+        status = self.study(name)
+        while status["state"] in OPEN:
+            before = status["counts"]
+            status = wait_until(lambda: self._moved(name, before),
+                                "an end or a step of study " + name, seconds)
+        return status
+
+    def _moved(self, name, before):
+        status = self.study(name)
+        moved = status["state"] not in OPEN or status["counts"] != before
+        return status if moved else None
 
     def trial(self, name, number):
         return self.get(STUDIES + "%s/trials/%s" % (name, number))

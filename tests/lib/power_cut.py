@@ -346,12 +346,12 @@ class Cuts:
 
 
 def first_fault(cuts, check):
-    """What check(end) finds wrong with a server that runs on an image; it ends
-    with the first one. None: nothing is wrong with any. A server that does not
-    start raises."""
+    """What is wrong with a server on an image: it does not start, or what
+    check(end) finds while it runs. It ends with the first fault. None: nothing
+    is wrong with any."""
     for end in cuts.images():
-        cuts.server.start()
         try:
+            cuts.server.start()
             check(end)
         except AssertionError as fault:
             return "%s: %s" % (cuts.now, fault)

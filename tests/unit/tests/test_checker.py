@@ -8,6 +8,7 @@ import subprocess
 import tempfile
 
 import checker
+import harness
 import tap
 
 SCHEMA = """
@@ -202,6 +203,9 @@ def a_process_left_running_is_noticed():
     folder = tempfile.mkdtemp()
     env = dict(os.environ, HYPERTUNE_TRIAL_DIR=folder + "/runs/1/1/1/master-0")
     child = subprocess.Popen(["sleep", "60"], env=env)
+    # In the middle of an exec a process has no environment yet.
+    harness.wait_until(lambda: harness.read_proc(child.pid, "environ"),
+                       "its environment")
     try:
         tap.equal(checker.leftovers(folder), [child.pid])
         tap.equal(checker.leftovers(folder[:-1]), [])
