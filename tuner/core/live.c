@@ -31,6 +31,13 @@ static void clear_runner(struct live_runner *runner)
     free(runner->sent_stops);
     runner->sent_stops = NULL;
     runner->n_sent_stops = 0;
+    free(runner->asks);
+    runner->asks = NULL;
+    runner->n_asks = 0;
+    arena_free(runner->refused);
+    runner->refused = NULL;
+    runner->refusals = NULL;
+    runner->n_refusals = 0;
 }
 
 void live_free(struct live *live)
@@ -129,6 +136,7 @@ static void forget_job(struct live *live, struct live_study *study)
     arena_free(study->arena);
     study->arena = NULL;
     study->job = NULL;
+    study->need = study->need_hash = NULL;
     const size_t left = bytes_of(study);
     if (left == 0) {
         unlink_used(live, study);
