@@ -31,6 +31,7 @@ struct slot {
     bool dismissed;         /* the last answer was the end */
     bool taken;             /* an attempt of this runner has it */
     uint64_t cancel;        /* the clerk's task that cancels it; 0: none does */
+    int64_t look_at;        /* monotonic: not looked for a question before */
     int64_t evict_at;       /* monotonic: it is cancelled unless it has left the
                                trial that was removed; 0: there is none */
 };

@@ -19,6 +19,7 @@
 
 enum {
     LOOK_MS = 500,   /* between looks at the elements' files */
+    TAKEN_MS = 5000, /* ... at those of one that has an attempt */
     IDLE_MS = 2000,  /* ... when there are none */
     EVICT_MS = 20000 /* for a removed trial to end */
 };
@@ -107,26 +108,30 @@ void fleet_close(struct fleet *fleet)
 
 /* ---- results of the clerk ---- */
 
+static void accept(struct study *study, struct batch *batch, int64_t job)
+{
+    struct ht_error err;
+    study->plan.most = 0;
+    if (!study->early)
+        study_succeed(study);
+    log_event(LOG_INFO, "batch.submitted", "name=%s job=%lld elements=%d",
+              batch->name, (long long)job, batch->n);
+    if (batch_know(batch, job, &err) != HT_OK)
+        log_event(LOG_ERROR, "batch.unwritten", "name=%s reason=\"%s\"",
+                  batch->name, err.text);
+}
+
 static void take_submission(struct fleet *fleet, struct batch *batch,
                             const struct clerk_task *task, int64_t now_ms)
 {
     struct study *study = study_get(&fleet->studies, batch->study);
-    struct ht_error err;
-    switch (task->err.status) {
-    case HT_OK:
-        study->plan.most = 0;
-        log_event(LOG_INFO, "batch.submitted", "name=%s job=%lld elements=%d",
-                  batch->name, (long long)task->job, batch->n);
-        if (batch_know(batch, task->job, &err) != HT_OK)
-            log_event(LOG_ERROR, "batch.unwritten", "name=%s reason=\"%s\"",
-                      batch->name, err.text);
-        return;
-    case HT_PRECONDITION:
+    if (task->err.status == HT_OK) {
+        accept(study, batch, task->job);
+    } else if (task->err.status == HT_PRECONDITION) {
         study_fail(study, now_ms, "%s", task->err.text);
         study->plan.most = batch->n > 1 ? batch->n / 2 : 1;
         batch_give_up(batch, now_ms);
-        return;
-    default: /* it may have been accepted: the listing will tell */
+    } else { /* it may have been accepted: the listing will tell */
         batch->submit = 0;
         batch->unknown_at = now_ms;
     }
@@ -169,8 +174,19 @@ static void cancel_slot(struct fleet *fleet, struct batch *batch, int i)
         batch->slots[i].cancel = cancel(fleet, batch->job, i, i, false);
 }
 
-/* An element that never asked has told of something that fails for all of
- * them: its script, its node or the folder. */
+/* What ended an element before it asked may end all of them: the script, the
+ * node, the folder. */
+static void note_early_end(struct fleet *fleet, const struct batch *batch,
+                           int element, int64_t now_ms)
+{
+    struct study *study = study_get(&fleet->studies, batch->study);
+    struct arena *arena = arena_new();
+    study_fail(study, now_ms, "%s",
+               listing_describe_end(arena, batch, element));
+    study->early = true;
+    arena_free(arena);
+}
+
 static void note_ends(struct fleet *fleet, struct batch *batch, int64_t now_ms)
 {
     for (int i = 0; i < batch->n; i++) {
@@ -180,12 +196,8 @@ static void note_ends(struct fleet *fleet, struct batch *batch, int64_t now_ms)
         slot->settled = true;
         slot->gone_at = now_ms;
         batch_look(batch, i);
-        if (slot->turn == 0 && slot->cancel == 0 && slot->listed) {
-            struct arena *arena = arena_new();
-            study_fail(study_get(&fleet->studies, batch->study), now_ms, "%s",
-                       listing_describe_end(arena, batch, i));
-            arena_free(arena);
-        }
+        if (slot->turn == 0 && slot->cancel == 0 && slot->listed)
+            note_early_end(fleet, batch, i, now_ms);
         if (slot->state == SLURM_NODE_FAIL)
             avoided_add(&fleet->avoided, slot->nodes, now_ms);
         if (slot->state == SLURM_REQUEUED || slot->state == SLURM_HELD)
@@ -261,8 +273,10 @@ static void look_at_slot(struct fleet *fleet, struct batch *batch, int i,
     if (slot->gone || slot->dismissed)
         return;
     const bool asked = slot->asks;
-    if (!slot->asks)
+    if (!slot->asks && now_ms >= slot->look_at) {
         batch_look(batch, i);
+        slot->look_at = now_ms + (slot->taken ? TAKEN_MS : 0);
+    }
     if (slot->asks && !asked)
         study_succeed(study_get(&fleet->studies, batch->study));
     if (slot->asks) {
@@ -419,6 +433,30 @@ static bool is_over(const struct batch *batch)
     return true;
 }
 
+static bool has_batch(const struct fleet *fleet, int64_t study)
+{
+    const struct batch *batch = fleet->first;
+    while (batch != NULL && batch->study != study)
+        batch = batch->next;
+    return batch != NULL;
+}
+
+static void drop_studies(struct fleet *fleet)
+{
+    struct study **link = &fleet->studies;
+    while (*link != NULL) {
+        struct study *study = *link;
+        if (study->plan.need != NULL || study->waiting > 0 ||
+            has_batch(fleet, study->plan.study)) {
+            link = &study->next;
+            continue;
+        }
+        *link = study->next;
+        study->next = NULL;
+        study_free_all(study);
+    }
+}
+
 static void drop_old(struct fleet *fleet)
 {
     struct batch **link = &fleet->first;
@@ -469,6 +507,8 @@ int64_t fleet_tick(struct fleet *fleet, int64_t now_ms)
             look_at_slot(fleet, batch, i, now_ms);
     plan(fleet, now_ms);
     drop_old(fleet);
+    if (fleet->told)
+        drop_studies(fleet);
     clerk_set_pace(fleet->clerk, pace_of(fleet));
     fleet->look_at = now_ms + (fleet->first != NULL ? LOOK_MS : IDLE_MS);
     return fleet->look_at;
@@ -587,6 +627,7 @@ void fleet_leave(struct fleet *fleet, struct fleet_slot slot, int64_t ran_ms,
     if (study->longest_ms < ran_ms)
         study->longest_ms = ran_ms;
     left->taken = false;
+    left->look_at = 0;
     if (evict && !left->gone)
         left->evict_at = clock_monotonic_ms() + EVICT_MS;
     fleet->look_at = 0;

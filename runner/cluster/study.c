@@ -53,6 +53,7 @@ void study_succeed(struct study *study)
     free(study->refused);
     study->refused = NULL;
     study->failures = 0;
+    study->early = false;
     study->plan.try_at = 0;
 }
 

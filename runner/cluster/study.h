@@ -3,6 +3,7 @@
 #ifndef HT_RUNNER_CLUSTER_STUDY_H
 #define HT_RUNNER_CLUSTER_STUDY_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "runner/attempt/engine.h"
@@ -15,6 +16,7 @@ struct study {
     int waiting;            /* attempts without a slot */
     int64_t longest_ms;     /* of its trials so far */
     int failures;           /* refusals and early ends in a row */
+    bool early;             /* the last one was an early end */
     char *refused;          /* in words; NULL: nothing is wrong */
 };
 

@@ -12,6 +12,7 @@
 #include "proto/base/text.h"
 #include "runner/base/order.h"
 #include "runner/reports/log.h"
+#include "runner/talk/elastic.h"
 #include "runner/transfer/transfers.h"
 
 struct sender {      /* identifies the runner */
@@ -74,6 +75,7 @@ struct talk { /* state of sending and answers; see talk.h */
     int64_t poll_id;  /* of the newest poll */
     bool polling;     /* a poll is under way */
     int polled_slots; /* that it named */
+    struct elastic elastic; /* ... of an engine that makes them */
     int64_t poll_at;  /* monotonic; no new poll before */
     struct probes *probes; /* for facts of attempts */
 };
