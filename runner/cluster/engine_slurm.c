@@ -14,10 +14,10 @@
 #include "runner/attempt/prepare_processes.h"
 #include "runner/attempt/replicas.h"
 #include "runner/base/disk.h"
+#include "runner/cluster/ends.h"
 #include "runner/cluster/fleet.h"
 #include "runner/cluster/place.h"
 #include "runner/element/element.h"
-#include "runner/slurm/ends.h"
 
 /* A shared file system may show what a node has written only so much later. */
 enum { SETTLE_MS = 5000 };
@@ -291,7 +291,7 @@ static void end_left(struct run *run, int64_t now_ms)
                     "it was not run to its end in its batch job");
         else
             end_all(run, ends_outcome(slot->state),
-                    ends_describe(arena, slot));
+                    ends_describe(arena, run->slot.batch, run->slot.element));
     }
     arena_free(arena);
 }

@@ -5,6 +5,7 @@
 
 #include "proto/base/text.h"
 #include "runner/base/disk.h"
+#include "runner/cluster/ends.h"
 
 enum {
     MOST_MISSED = 2, /* listings */
@@ -125,8 +126,7 @@ const char *listing_describe_end(struct arena *arena, const struct batch *batch,
                 (long long)batch->job, element);
     if (slot->nodes[0] != '\0')
         text_printf(&out, ", on %s", slot->nodes);
-    text_printf(&out, ": %s", slurm_end_words(arena, slot->state, slot->reason,
-                                              slot->exit, slot->signal));
+    text_printf(&out, ": %s", ends_words(arena, slot));
     if (output[0] != '\0')
         text_printf(&out, ": %s", output);
     return text_take(&out, arena);
