@@ -73,6 +73,7 @@ struct talk { /* state of sending and answers; see talk.h */
     struct pace pace; /* of messages that can have more or less */
     uint64_t turn;    /* chooses the attempt whose records or log come next */
     int64_t poll_id;  /* of the newest poll */
+    int64_t poll_since; /* of the first one that it replaces, or its own */
     bool polling;     /* a poll is under way */
     int polled_slots; /* that it named */
     struct elastic elastic; /* ... of an engine that makes them */

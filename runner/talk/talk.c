@@ -502,13 +502,17 @@ static void take_lease_answer(struct talk *talk, const struct text *text)
     arena_free(arena);
 }
 
-/* A poll that replaces one with slots that ask has its id: then the server
- * repeats the leases that it gave to that one. */
+/* A poll that replaces others says so: what the server leased to these comes
+ * again. */
 static void build_poll(struct talk *talk, int slots, struct text *out)
 {
     talk->polled_slots = slots;
-    talk->poll_id += !(talk->polling && is_elastic(talk));
+    talk->poll_id++;
+    if (!talk->polling)
+        talk->poll_since = talk->poll_id;
     talk_open_message(out, talk->sender, "lease", talk->poll_id);
+    if (talk->poll_since < talk->poll_id)
+        json_put_int(out, "since", talk->poll_since);
     json_put_int(out, "free", slots);
     /* The server counts which of them are free while it holds the poll. */
     json_put_int(out, "gpus", (int64_t)talk->attempts->site->gpus.n);
