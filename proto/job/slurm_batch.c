@@ -96,18 +96,27 @@ static void put_memory(struct options *options, const struct job_slurm *section,
                          rounded_up(bytes, MIB)));
 }
 
-/* "gpu", "gpu:a100:2", "gres/gpu:1" in a list. */
+/* Slurm refuses parts of GPUs beside whole ones. */
+static bool is_gpu(const char *gres)
+{
+    static const char *const names[] = {"gpu", "shard", "mps"};
+    const size_t len = strcspn(gres, ":=,");
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strlen(names[i]) == len && strncmp(gres, names[i], len) == 0)
+            return true;
+    return false;
+}
+
+/* Of a list such as "gpu:a100:2", "license:1,gres/gpu:1". */
 static bool names_gpus(const char *gres)
 {
     while (gres != NULL && *gres != '\0') {
-        const size_t len = strcspn(gres, ",");
-        const char *name =
-            strncmp(gres, "gres", 4) == 0 && (gres[4] == '/' || gres[4] == ':')
-                ? gres + 5
-                : gres;
-        if (strncmp(name, "gpu", 3) == 0 && strcspn(name, ":=,") == 3)
+        const bool prefixed =
+            strncmp(gres, "gres/", 5) == 0 || strncmp(gres, "gres:", 5) == 0;
+        if (is_gpu(prefixed ? gres + 5 : gres))
             return true;
-        gres += len + (gres[len] == ',');
+        gres += strcspn(gres, ",");
+        gres += *gres == ',';
     }
     return false;
 }
