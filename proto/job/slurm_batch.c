@@ -234,7 +234,12 @@ static void add_modules(struct text *script, const struct strings *modules)
     }
 }
 
-/* From 22.05 on srun does not take over --cpus-per-task by itself. */
+/* What srun does not take over by itself: --cpus-per-task from 22.05 on, and
+ * what modules have set where the options say export=NONE. */
+static const char run_tasks[] =
+    "srun --kill-on-bad-exit=0 --export=ALL "
+    "${SLURM_CPUS_PER_TASK:+--cpus-per-task=$SLURM_CPUS_PER_TASK} ";
+
 static const char *script_of(struct arena *arena, const struct slurm_need *need,
                              const struct slurm_site *site, int tasks)
 {
@@ -243,8 +248,7 @@ static const char *script_of(struct arena *arena, const struct slurm_need *need,
     add_modules(&script, &need->section.modules);
     text_puts(&script, "exec ");
     if (tasks > 1)
-        text_puts(&script, "srun --kill-on-bad-exit=0 ${SLURM_CPUS_PER_TASK:+"
-                           "--cpus-per-task=$SLURM_CPUS_PER_TASK} ");
+        text_puts(&script, run_tasks);
     text_shell_word(&script, site->shim);
     text_puts(&script, " --slurm ");
     text_shell_word(&script, site->folder);

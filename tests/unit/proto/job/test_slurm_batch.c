@@ -202,7 +202,8 @@ static void replicas_are_tasks_of_one_allocation(void)
     CHECK(batch.tasks == 4);
     CHECK_TEXT(option(&batch, "nodes"), "4");
     CHECK_TEXT(option(&batch, "ntasks"), "4");
-    CHECK(strstr(batch.script, "\nexec srun --kill-on-bad-exit=0 ") != NULL);
+    CHECK(strstr(batch.script,
+                 "\nexec srun --kill-on-bad-exit=0 --export=ALL ") != NULL);
 }
 
 static void refused(const struct slurm_need *need, const char *want)
