@@ -91,7 +91,11 @@ void slurm_apply_defaults(struct arena *arena, struct job_slurm *section,
  * machine type is what Google documents, see machine_type.h; a caller that
  * knows others gives a job whose pools have their needs and no machine. */
 struct slurm_need slurm_need_of(struct arena *arena, const struct job *job);
-/* Its text as JSON, the same for equal needs, and back (HT_INVALID). */
+/* Its text as JSON, the same for equal needs, and back (HT_INVALID; a member
+ * that is not known is wrong, too, for it may ask for something):
+ * {"slurm":{as in a spec},"pools":[{"count":1,"cpus":2,"memoryBytes":N,
+ * "gpus":1,"gpuDetail":true,"gpuModel":"a100","image":"i"}],
+ * "trialTimeoutMs":N,"graceMs":N}; what is 0, false or NULL is left out. */
 const char *slurm_need_write(struct arena *arena,
                              const struct slurm_need *need);
 enum ht_status slurm_need_read(struct arena *arena, const struct node *map,

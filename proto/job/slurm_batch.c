@@ -96,18 +96,27 @@ static void put_memory(struct options *options, const struct job_slurm *section,
                          rounded_up(bytes, MIB)));
 }
 
-/* "gpu", "gpu:a100:2", "gres/gpu:1" in a list. */
+/* Slurm refuses parts of GPUs beside whole ones. */
+static bool is_gpu(const char *gres)
+{
+    static const char *const names[] = {"gpu", "shard", "mps"};
+    const size_t len = strcspn(gres, ":=,");
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strlen(names[i]) == len && strncmp(gres, names[i], len) == 0)
+            return true;
+    return false;
+}
+
+/* Of a list such as "gpu:a100:2", "license:1,gres/gpu:1". */
 static bool names_gpus(const char *gres)
 {
     while (gres != NULL && *gres != '\0') {
-        const size_t len = strcspn(gres, ",");
-        const char *name =
-            strncmp(gres, "gres", 4) == 0 && (gres[4] == '/' || gres[4] == ':')
-                ? gres + 5
-                : gres;
-        if (strncmp(name, "gpu", 3) == 0 && strcspn(name, ":=,") == 3)
+        const bool prefixed =
+            strncmp(gres, "gres/", 5) == 0 || strncmp(gres, "gres:", 5) == 0;
+        if (is_gpu(prefixed ? gres + 5 : gres))
             return true;
-        gres += len + (gres[len] == ',');
+        gres += strcspn(gres, ",");
+        gres += *gres == ',';
     }
     return false;
 }
@@ -225,7 +234,12 @@ static void add_modules(struct text *script, const struct strings *modules)
     }
 }
 
-/* From 22.05 on srun does not take over --cpus-per-task by itself. */
+/* What srun does not take over by itself: --cpus-per-task from 22.05 on, and
+ * what modules have set where the options say export=NONE. */
+static const char run_tasks[] =
+    "srun --kill-on-bad-exit=0 --export=ALL "
+    "${SLURM_CPUS_PER_TASK:+--cpus-per-task=$SLURM_CPUS_PER_TASK} ";
+
 static const char *script_of(struct arena *arena, const struct slurm_need *need,
                              const struct slurm_site *site, int tasks)
 {
@@ -234,8 +248,7 @@ static const char *script_of(struct arena *arena, const struct slurm_need *need,
     add_modules(&script, &need->section.modules);
     text_puts(&script, "exec ");
     if (tasks > 1)
-        text_puts(&script, "srun --kill-on-bad-exit=0 ${SLURM_CPUS_PER_TASK:+"
-                           "--cpus-per-task=$SLURM_CPUS_PER_TASK} ");
+        text_puts(&script, run_tasks);
     text_shell_word(&script, site->shim);
     text_puts(&script, " --slurm ");
     text_shell_word(&script, site->folder);

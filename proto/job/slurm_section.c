@@ -3,6 +3,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "proto/base/clock.h"
 #include "proto/base/limits.h"
 #include "proto/doc/json.h"
 #include "proto/job/command.h"
@@ -131,28 +132,32 @@ static bool read_slurm_time(const char *text, int64_t *ms)
     return true;
 }
 
+static bool is_time(const char *text, int64_t *ms)
+{
+    return strpbrk(text, ":-") != NULL ? read_slurm_time(text, ms)
+                                       : clock_read_duration(text, ms);
+}
+
 /* A number without a unit means minutes to sbatch and seconds elsewhere here.
  */
 static void read_time(const struct field_reader *reader, struct place at,
                       const struct field *field, void *into)
 {
-    static const char hint[] = "write 90m, 12h, or as sbatch has it: "
-                               "1-12:00:00";
     const char *text = at.node->text;
     int64_t ms;
-    if (at.node->kind == NODE_NUMBER ||
-        (text != NULL && text[strspn(text, "0123456789")] == '\0')) {
-        field_error(reader, at, "\"%s\" has no unit", text);
-        diag_hint(reader->diag, hint);
-    } else if (text == NULL || strpbrk(text, ":-") == NULL) {
-        field_duration(reader, at, field, into);
-    } else if (!read_slurm_time(text, &ms) || ms < field->min ||
-               ms > field->max) {
-        field_error(reader, at, "\"%s\" is no time up to a year", text);
-        diag_hint(reader->diag, hint);
-    } else {
-        *(int64_t *)into = ms;
+    if (at.node->kind != NODE_STRING && at.node->kind != NODE_NUMBER) {
+        field_wrong_kind(reader, at, "a time");
+        return;
     }
+    if (text[strspn(text, "0123456789.")] == '\0') {
+        field_error(reader, at, "\"%s\" has no unit", text);
+    } else if (is_time(text, &ms) && ms >= field->min && ms <= field->max) {
+        *(int64_t *)into = ms;
+        return;
+    } else {
+        field_error(reader, at, "\"%.64s\" is no time up to a year", text);
+    }
+    diag_hint(reader->diag, "write 90m, 12h, or as sbatch has it: 1-12:00:00");
 }
 
 /* ---- options of sbatch ---- */

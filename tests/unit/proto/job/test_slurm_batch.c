@@ -80,7 +80,7 @@ static void the_section_comes_before_the_resources_and_its_options_last(void)
                                                 .qos = "low",
                                                 .constraint = "[a|b]",
                                                 .reservation = "r",
-                                                .gres = "shard:1",
+                                                .gres = "fast:1",
                                                 .exclusive = true,
                                                 .time_ms = 5400001,
                                                 .modules = {2, modules},
@@ -101,7 +101,7 @@ static void the_section_comes_before_the_resources_and_its_options_last(void)
                                                        "ntasks=1\n"
                                                        "cpus-per-task=3\n"
                                                        "mem=954M\n"
-                                                       "gres=gpu:a100:2,shard:1"
+                                                       "gres=gpu:a100:2,fast:1"
                                                        "\n"
                                                        "mail-type=END\n"
                                                        "qos=high\n"
@@ -159,14 +159,21 @@ static const char *gres(const char *own, const char *option_of_sbatch)
 
 static void gpus_that_the_section_says_replace_those_of_resources(void)
 {
-    CHECK_TEXT(gres(NULL, NULL), "gpu:1");
-    CHECK_TEXT(gres("gpu:a100:2", NULL), "gpu:a100:2");
-    CHECK_TEXT(gres("shard:1,gres/gpu:2", NULL), "shard:1,gres/gpu:2");
-    CHECK_TEXT(gres("gpu", NULL), "gpu");
-    CHECK_TEXT(gres("gpumem:4", NULL), "gpu:1,gpumem:4");
-    CHECK_TEXT(gres(NULL, "--gpus-per-task=1"), "none");
-    CHECK_TEXT(gres("shard:1", "--gpus=1"), "shard:1");
-    CHECK_TEXT(gres(NULL, "--gres=gpu:h100:1"), "gpu:h100:1");
+    static const struct {
+        const char *own, *option, *want;
+    } cases[] = {{NULL, NULL, "gpu:1"},
+                 {"gpu:a100:2", NULL, "gpu:a100:2"},
+                 {"fast:1,gres/gpu:2", NULL, "fast:1,gres/gpu:2"},
+                 {"fast:1", NULL, "gpu:1,fast:1"},
+                 {"shard:1", NULL, "shard:1"},
+                 {"fast,mps=20", NULL, "fast,mps=20"},
+                 {"gpu", NULL, "gpu"},
+                 {"gpumem:4", NULL, "gpu:1,gpumem:4"},
+                 {NULL, "--gpus-per-task=1", "none"},
+                 {"fast:1", "--gpus=1", "fast:1"},
+                 {NULL, "--gres=gpu:h100:1", "gpu:h100:1"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        CHECK_TEXT(gres(cases[i].own, cases[i].option), cases[i].want);
 }
 
 /* sbatch refuses both. */
@@ -195,7 +202,8 @@ static void replicas_are_tasks_of_one_allocation(void)
     CHECK(batch.tasks == 4);
     CHECK_TEXT(option(&batch, "nodes"), "4");
     CHECK_TEXT(option(&batch, "ntasks"), "4");
-    CHECK(strstr(batch.script, "\nexec srun --kill-on-bad-exit=0 ") != NULL);
+    CHECK(strstr(batch.script,
+                 "\nexec srun --kill-on-bad-exit=0 --export=ALL ") != NULL);
 }
 
 static void refused(const struct slurm_need *need, const char *want)

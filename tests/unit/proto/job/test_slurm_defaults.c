@@ -1,6 +1,5 @@
 /* What a cluster's users leave out of the section `slurm`. */
 #include "proto/job/slurm.h"
-#include "proto/job/slurm_section.h"
 #include "tests/check.h"
 
 static struct arena *arena;
