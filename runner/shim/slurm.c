@@ -24,6 +24,7 @@
 #include "runner/base/procfs.h"
 #include "runner/element/addresses.h"
 #include "runner/element/element.h"
+#include "runner/element/modules.h"
 #include "runner/shim/shim.h"
 
 enum {
@@ -259,18 +260,25 @@ static bool wait_for_first_task(struct run *run)
 
 /* ---- one trial ---- */
 
-/* Slurm knows what the node gives to the job. */
+static bool is_one_of(const char *entry, const char *const names[], size_t n)
+{
+    size_t i = 0;
+    while (i < n && strncmp(entry, names[i], strlen(names[i])) != 0)
+        i++;
+    return i < n;
+}
+
+/* Slurm knows what the node gives to the job. A credential is not the
+ * trainer's, and a trainer's own srun takes the trainer's environment. */
 static bool is_given(const char *entry)
 {
-    static const char *const names[] = {
-        "CUDA_VISIBLE_DEVICES=", "ROCR_VISIBLE_DEVICES=", "GPU_DEVICE_ORDINAL=",
-        "ZE_AFFINITY_MASK=", "TMPDIR="};
-    if (strncmp(entry, "SLURM", 5) == 0)
-        return strncmp(entry, "SLURM_JWT=", 10) != 0; /* a credential */
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strncmp(entry, names[i], strlen(names[i])) == 0)
-            return true;
-    return false;
+    static const char *const given[] = {
+        "SLURM",   "CUDA_VISIBLE_DEVICES=", "ROCR_VISIBLE_DEVICES=",
+        "TMPDIR=", "GPU_DEVICE_ORDINAL=",   "ZE_AFFINITY_MASK="};
+    static const char *const kept[] = {
+        "SLURM_JWT=", "SLURM_EXPORT_ENV=", "SLURM_GET_USER_ENV="};
+    return is_one_of(entry, given, sizeof given / sizeof *given) &&
+           !is_one_of(entry, kept, sizeof kept / sizeof *kept);
 }
 
 static struct pairs given_variables(struct arena *arena)
@@ -428,6 +436,8 @@ static void run_trial(struct turn *turn)
         .end_at = run->end_at,
         .kill_wait_ms = run->patience.kill_wait_ms,
         .given = given_variables(turn->arena),
+        .modules =
+            modules_changes(turn->arena, getenv(MODULES_BEFORE), environ),
     };
     if (several) {
         batch.defaults = rank_variables(turn);
