@@ -5,7 +5,6 @@
 #include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -90,9 +89,8 @@ static const char *text_variable(const char *name)
 
 static enum ht_status read_environment(struct run *run, struct ht_error *err)
 {
-    static char host[256];
-    if (gethostname(host, sizeof host - 1) != 0)
-        return ht_fail_errno(err, errno, "no host name");
+    static char host[256]; /* longer than any name that Linux has */
+    (void)gethostname(host, sizeof host - 1);
     run->task = (int)variable("SLURM_PROCID", 0);
     run->self = (struct element){
         .job = variable("SLURM_ARRAY_JOB_ID", 0),
@@ -105,13 +103,13 @@ static enum ht_status read_environment(struct run *run, struct ht_error *err)
         .began_ms = clock_wall_ms(),
         .end_ms = variable("SLURM_JOB_END_TIME", 0) * 1000,
     };
+    run->folder =
+        arena_printf(run->arena, "%s/%d", run->batch, run->self.index);
     if (run->self.job <= 0 || run->self.index < 0)
         return ht_fail(err, HT_INVALID,
                        "no element of an array job of Slurm: "
                        "SLURM_ARRAY_JOB_ID and SLURM_ARRAY_TASK_ID are not "
                        "set");
-    run->folder =
-        arena_printf(run->arena, "%s/%d", run->batch, run->self.index);
     return HT_OK;
 }
 
