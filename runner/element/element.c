@@ -41,8 +41,10 @@ static enum ht_status read_object(struct arena *arena, const char *folder,
                                   const char *name, const struct node **map,
                                   struct ht_error *err)
 {
-    if (!disk_refresh(folder))
-        return ht_fail(err, HT_NOT_FOUND, "%s does not exist", folder);
+    if (!disk_refresh(folder)) {
+        ht_fail(err, HT_NOT_FOUND, "%s does not exist", folder);
+        return HT_NOT_FOUND;
+    }
     return disk_read_json(arena, folder, name, map, err);
 }
 

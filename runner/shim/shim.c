@@ -22,6 +22,7 @@
 #include "runner/base/folder.h"
 #include "runner/base/procfs.h"
 #include "runner/element/element.h"
+#include "runner/element/modules.h"
 #include "runner/shim/confine.h"
 #include "runner/shim/filter.h"
 #include "runner/shim/log.h"
@@ -37,7 +38,8 @@ enum {
     LATE_MS = 50,          /* for a signal of Slurm that ended the trainer */
     LATE_FAILED_MS = 500,  /* ... which did not end well */
     EXIT_MS = 1500,        /* from the trainer's end to exit.json */
-    FULL_DISK_TRIES = 60,  /* one a second, until exit.json fits */
+    EARLY_MS = 90000,     /* Slurm warns up to a minute before it is asked to */
+    FULL_DISK_TRIES = 60, /* one a second, until exit.json fits */
     CHUNK = 64 * 1024
 };
 
@@ -166,9 +168,11 @@ static void fit_into_batch(struct arena *arena, struct launch *launch,
 {
     if (batch->addresses.n > 0)
         addresses_put(arena, &batch->addresses, launch);
+    modules_put(arena, &batch->modules, launch);
     add_variables(arena, launch, &batch->given, true);
     add_variables(arena, launch, &batch->defaults, false);
     launch->boot = NULL; /* of the runner's machine */
+    launch->in_batch = true;
 }
 
 static enum ht_status prepare(struct shim *shim, struct ht_error *err)
@@ -289,6 +293,14 @@ static void end_before_limit(struct shim *shim)
     kill_by(shim, shim->batch->end_at);
 }
 
+/* Where the limit is known, the clock of this process is more exact. */
+static void obey_warning(struct shim *shim)
+{
+    const int64_t left = shim->limit_at - clock_monotonic_ms();
+    if (shim->limit_at == INT64_MAX || left > EARLY_MS)
+        end_before_limit(shim);
+}
+
 /* Two orders to end would be one too many for some trainers. */
 static void end_with_job(struct shim *shim, pid_t sender)
 {
@@ -356,7 +368,7 @@ static void obey_signal(struct shim *shim, const struct signalfd_siginfo *info)
 {
     const int number = (int)info->ssi_signo;
     if (number == SIGUSR1)
-        end_before_limit(shim);
+        obey_warning(shim);
     else if (number != SIGTERM && number != SIGINT)
         return;
     else if (shim->batch != NULL)

@@ -22,16 +22,17 @@ enum {
 /* For a trainer in a job of Slurm. Its folder may be on NFS, and launch.json
  * was written on another machine.
  *
- * SIGUSR1, and `stop_at`, end the trainer before Slurm's limit; SIGTERM is
- * passed on when the parent of this process sends it: else Slurm has sent it to
- * the trainer, too. All of this is an end as `lost`, for the reasons of
- * element.h. */
+ * At `stop_at` the trainer is stopped before Slurm's limit, at SIGUSR1 unless
+ * `stop_at` is near; SIGTERM is passed on when the parent of this process sends
+ * it: else Slurm has sent it to the trainer, too. All of this is an end as
+ * `lost`, for the reasons of element.h. */
 struct shim_batch {
     int64_t stop_at;            /* monotonic; INT64_MAX: never */
     int64_t end_at;             /* the limit itself, the same */
     int64_t kill_wait_ms;       /* from SIGTERM to Slurm's SIGKILL */
     struct pairs given;         /* variables over those of launch.json */
     struct pairs defaults;      /* and those that it may have itself */
+    struct pairs modules;       /* see modules_put() */
     struct addresses addresses; /* all known; n 0: the texts stay */
 };
 

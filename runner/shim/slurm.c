@@ -5,7 +5,6 @@
 #include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,6 +23,7 @@
 #include "runner/base/procfs.h"
 #include "runner/element/addresses.h"
 #include "runner/element/element.h"
+#include "runner/element/modules.h"
 #include "runner/shim/shim.h"
 
 enum {
@@ -89,9 +89,8 @@ static const char *text_variable(const char *name)
 
 static enum ht_status read_environment(struct run *run, struct ht_error *err)
 {
-    static char host[256];
-    if (gethostname(host, sizeof host - 1) != 0)
-        return ht_fail_errno(err, errno, "no host name");
+    static char host[256]; /* longer than any name that Linux has */
+    (void)gethostname(host, sizeof host - 1);
     run->task = (int)variable("SLURM_PROCID", 0);
     run->self = (struct element){
         .job = variable("SLURM_ARRAY_JOB_ID", 0),
@@ -104,13 +103,13 @@ static enum ht_status read_environment(struct run *run, struct ht_error *err)
         .began_ms = clock_wall_ms(),
         .end_ms = variable("SLURM_JOB_END_TIME", 0) * 1000,
     };
+    run->folder =
+        arena_printf(run->arena, "%s/%d", run->batch, run->self.index);
     if (run->self.job <= 0 || run->self.index < 0)
         return ht_fail(err, HT_INVALID,
                        "no element of an array job of Slurm: "
                        "SLURM_ARRAY_JOB_ID and SLURM_ARRAY_TASK_ID are not "
                        "set");
-    run->folder =
-        arena_printf(run->arena, "%s/%d", run->batch, run->self.index);
     return HT_OK;
 }
 
@@ -259,18 +258,25 @@ static bool wait_for_first_task(struct run *run)
 
 /* ---- one trial ---- */
 
-/* Slurm knows what the node gives to the job. */
+static bool is_one_of(const char *entry, const char *const names[], size_t n)
+{
+    size_t i = 0;
+    while (i < n && strncmp(entry, names[i], strlen(names[i])) != 0)
+        i++;
+    return i < n;
+}
+
+/* Slurm knows what the node gives to the job. A credential is not the
+ * trainer's, and a trainer's own srun takes the trainer's environment. */
 static bool is_given(const char *entry)
 {
-    static const char *const names[] = {
-        "CUDA_VISIBLE_DEVICES=", "ROCR_VISIBLE_DEVICES=", "GPU_DEVICE_ORDINAL=",
-        "ZE_AFFINITY_MASK=", "TMPDIR="};
-    if (strncmp(entry, "SLURM", 5) == 0)
-        return strncmp(entry, "SLURM_JWT=", 10) != 0; /* a credential */
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strncmp(entry, names[i], strlen(names[i])) == 0)
-            return true;
-    return false;
+    static const char *const given[] = {
+        "SLURM",   "CUDA_VISIBLE_DEVICES=", "ROCR_VISIBLE_DEVICES=",
+        "TMPDIR=", "GPU_DEVICE_ORDINAL=",   "ZE_AFFINITY_MASK="};
+    static const char *const kept[] = {
+        "SLURM_JWT=", "SLURM_EXPORT_ENV=", "SLURM_GET_USER_ENV="};
+    return is_one_of(entry, given, sizeof given / sizeof *given) &&
+           !is_one_of(entry, kept, sizeof kept / sizeof *kept);
 }
 
 static struct pairs given_variables(struct arena *arena)
@@ -428,6 +434,8 @@ static void run_trial(struct turn *turn)
         .end_at = run->end_at,
         .kill_wait_ms = run->patience.kill_wait_ms,
         .given = given_variables(turn->arena),
+        .modules =
+            modules_changes(turn->arena, getenv(MODULES_BEFORE), environ),
     };
     if (several) {
         batch.defaults = rank_variables(turn);

@@ -87,6 +87,7 @@ class Batch:
         env = {"PATH": "/usr/bin:/bin", "SLURM_ARRAY_JOB_ID": "7",
                "SLURM_ARRAY_TASK_ID": "4", "SLURM_JOB_NODELIST": "n[1-2]",
                "CUDA_VISIBLE_DEVICES": "2,3", "SLURM_JWT": "secret",
+               "SLURM_EXPORT_ENV": "NONE",
                "TMPDIR": self.root, "UNRELATED": "1"}
         env.update(variables)
         self.tasks.append(subprocess.Popen(
@@ -96,7 +97,7 @@ class Batch:
             stderr=subprocess.PIPE, text=True, start_new_session=True))
         return self.tasks[-1]
 
-    def attempt(self, commands, grace_ms=5000, env=()):
+    def attempt(self, commands, term_ms=5000, env=()):
         """Folders of an attempt, as a runner on another machine makes them."""
         self.attempts += 1
         folder = os.path.join(self.root, "attempt-%d" % self.attempts)
@@ -109,7 +110,7 @@ class Batch:
                                "gpus": []}
             write(replica, "launch.json", {
                 "argv": command, "inherit": [], "workdir": None,
-                "timeoutMs": 0, "graceMs": grace_ms, "boot": "another",
+                "timeoutMs": 0, "graceMs": term_ms, "boot": "another",
                 "env": [["PATH", "/usr/bin:/bin"],
                         ["HYPERTUNE_TRIAL_DIR", replica],
                         *[list(pair) for pair in env]]})
@@ -222,6 +223,17 @@ def the_trainer_has_slurms_variables_over_those_of_the_runner():
             "SLURMD_NODENAME": "n1"})
 
 
+def the_trainer_has_what_modules_have_set():
+    before = "PATH=/usr/bin:/bin\nUNRELATED=1\nTMPDIR=/none"
+    with Batch() as batch:
+        batch.start(PATH="/apps/bin:/usr/bin:/bin", CUDA_HOME="/apps",
+                    HYPERTUNE_ENV_BEFORE=before)
+        folder = batch.give(1, shell("echo $PATH $CUDA_HOME $UNRELATED"))
+        wait_exit(folder)
+        tap.equal(read(folder, "stdout.000000000000.log"),
+                  "/apps/bin:/usr/bin:/bin /apps\n")
+
+
 def a_restarted_element_continues_after_the_last_answer():
     with Batch() as batch:
         task = batch.start()
@@ -291,7 +303,8 @@ def a_deaf_trainer_is_killed_at_the_limit():
     with Batch() as batch:
         end = now_ms() // 1000 + 5
         batch.start(SLURM_JOB_END_TIME=str(end))
-        folder = batch.give(1, shell(DEAF), grace_ms=2000, env=())
+        folder = batch.give(1, shell(DEAF), grace_ms=2000,
+                            term_ms=60000)
         expect_lost(folder, BEFORE_LIMIT)
         tap.true(now_ms() < end * 1000 + 1500, "it was killed at its limit")
 
@@ -307,6 +320,31 @@ def slurms_warning_stops_the_trainer_at_once():
         code, said = wait_end(task)
         tap.equal(code, 0)
         tap.contains("ends with the job", said)
+
+
+def a_warning_shortly_before_the_limit_changes_nothing():
+    """Slurm gives it up to a minute too early, and srun to the trainer, too."""
+    with Batch() as batch:
+        task = batch.start()
+        limit = now_ms() + 8000
+        folder = batch.give(1, python(SAVES), limit_ms=limit, grace_ms=3000)
+        wait_file(folder, "up")
+        for pid in reversed(family(task.pid)):
+            os.kill(pid, signal.SIGUSR1)
+        expect_lost(folder, BEFORE_LIMIT)
+        tap.true(now_ms() > limit - 3500, "its time was used")
+        tap.equal(read(folder, "terms"), "15\n")
+        tap.equal(wait_end(task)[0], 0)
+
+
+def a_warning_far_from_the_limit_tells_of_a_wrong_clock():
+    with Batch() as batch:
+        task = batch.start()
+        folder = batch.give(1, python(SAVES), limit_ms=now_ms() + 600000)
+        wait_file(folder, "up")
+        task.send_signal(signal.SIGUSR1)
+        expect_lost(folder, BEFORE_LIMIT)
+        tap.equal(read(folder, "terms"), "15\n")
 
 
 def an_order_to_end_is_passed_on():
@@ -337,7 +375,7 @@ def a_trainer_that_slurm_has_told_is_not_told_twice():
 def a_deaf_trainer_is_killed_before_slurm_kills():
     with Batch() as batch:
         task = batch.start()
-        folder = batch.give(1, shell(DEAF), grace_ms=60000)
+        folder = batch.give(1, shell(DEAF), term_ms=60000)
         wait_file(folder, "up")
         began = time.monotonic()
         task.send_signal(signal.SIGTERM)
@@ -352,7 +390,7 @@ def a_longer_patience_of_slurm_is_the_trainers():
             "    sys.exit(0)",
             "    import time\n    time.sleep(5)\n"
             "    open(folder + '/saved', 'w').close()\n    sys.exit(0)")),
-            grace_ms=60000)
+            term_ms=60000)
         wait_file(folder, "up")
         task.send_signal(signal.SIGTERM)
         expect_lost(folder, WITH_JOB)
@@ -537,12 +575,15 @@ if __name__ == "__main__":
     tap.run([an_element_runs_trials_until_there_is_none,
              an_element_says_who_it_is,
              the_trainer_has_slurms_variables_over_those_of_the_runner,
+             the_trainer_has_what_modules_have_set,
              a_restarted_element_continues_after_the_last_answer,
              a_folder_that_a_shim_had_is_not_run_again,
              a_killed_shim_ends_its_trial_only,
              a_trainer_is_stopped_before_the_limit,
              a_deaf_trainer_is_killed_at_the_limit,
              slurms_warning_stops_the_trainer_at_once,
+             a_warning_shortly_before_the_limit_changes_nothing,
+             a_warning_far_from_the_limit_tells_of_a_wrong_clock,
              an_order_to_end_is_passed_on,
              a_trainer_that_slurm_has_told_is_not_told_twice,
              a_deaf_trainer_is_killed_before_slurm_kills,

@@ -2,7 +2,6 @@
  * texts have no placeholder then. */
 #include "runner/element/addresses.h"
 
-#include <errno.h>
 #include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
@@ -81,13 +80,24 @@ static void all_learn_what_each_tells(void)
     CHECK_TEXT(err.text, "no address of worker-0");
     CHECK(addresses_tell(folder, 3, 1, "n2", &second, NULL) == HT_OK);
     CHECK(addresses_learn(arena, folder, 3, &addresses, &err) == HT_OK);
-    CHECK(strncmp(addresses.items[0].real, "n1:", 3) == 0);
-    CHECK(strncmp(addresses.items[1].real, "n2:", 3) == 0);
-    CHECK(!can_bind(addresses.items[0].real));
+    CHECK(strncmp(addresses.items[0].real, "n1:", 3) == 0 &&
+          strncmp(addresses.items[1].real, "n2:", 3) == 0);
     close(first);
-    CHECK(can_bind(addresses.items[0].real));
     close(second);
     arena_free(arena);
+}
+
+static void a_port_is_kept_until_the_trainer_can_have_it(void)
+{
+    char folder[PATH_MAX];
+    int port;
+    runner_fixture_folder(folder);
+    CHECK(addresses_tell(folder, 1, 0, "n1", &port, NULL) == HT_OK);
+    char *address = runner_fixture_text(folder, "address.1.0");
+    CHECK(!can_bind(address));
+    close(port);
+    CHECK(can_bind(address));
+    free(address);
 }
 
 static void what_could_break_a_text_is_no_address(void)
@@ -135,6 +145,7 @@ int main(void)
     RUN(replicas_are_in_the_order_of_their_tasks);
     RUN(a_placement_without_replicas_is_damaged);
     RUN(all_learn_what_each_tells);
+    RUN(a_port_is_kept_until_the_trainer_can_have_it);
     RUN(what_could_break_a_text_is_no_address);
     RUN(placeholders_are_replaced_wherever_they_are);
     runner_fixture_fini();

@@ -30,14 +30,13 @@ static void an_element_is_read_as_it_was_written(void)
                                     .gpus = "0,1",
                                     .began_ms = 1700000000000,
                                     .end_ms = 1700000060000};
-    CHECK(element_read(arena, folder, &read, NULL) == HT_NOT_FOUND);
     CHECK(element_write(folder, &written, NULL) == HT_OK);
     CHECK(element_read(arena, folder, &read, NULL) == HT_OK);
     CHECK(read.job == 1234567 && read.index == 9 && read.restarts == 2 &&
           read.turn == 4);
-    CHECK_TEXT(read.host, "n1");
-    CHECK_TEXT(read.nodes, "n[1-2]");
-    CHECK_TEXT(read.gpus, "0,1");
+    CHECK_TEXT(
+        arena_printf(arena, "%s %s %s", read.host, read.nodes, read.gpus),
+        "n1 n[1-2] 0,1");
     CHECK(read.began_ms == written.began_ms && read.end_ms == written.end_ms);
     arena_free(arena);
 }
@@ -57,26 +56,34 @@ static void what_names_no_job_is_damaged(void)
     arena_free(arena);
 }
 
+/* "TURN", with "+" when it is answered. */
+static const char *asked(struct arena *arena, const char *folder)
+{
+    int turn = -1;
+    bool answered = false;
+    struct ht_error err = {.text = ""};
+    if (element_asked(folder, &turn, &answered, &err) != HT_OK)
+        return arena_strdup(arena, err.text);
+    return arena_printf(arena, "%d%s", turn, answered ? "+" : "");
+}
+
 static void the_highest_turn_counts(void)
 {
     char folder[PATH_MAX];
-    int turn = -1;
-    bool answered = true;
+    struct arena *arena = arena_new();
     const struct element_answer end = {.end = true};
     runner_fixture_folder(folder);
-    CHECK(element_asked(folder, &turn, &answered, NULL) == HT_OK);
-    CHECK(turn == 0 && !answered);
+    CHECK_TEXT(asked(arena, folder), "0");
     put(folder, "ask.x", "");
     put(folder, "ask.99.new", "");
     put(folder, ".ask.98", "");
     for (int i = 1; i <= 11; i++)
         CHECK(element_ask(folder, i, NULL) == HT_OK);
     CHECK(element_answer_write(folder, 10, &end, NULL) == HT_OK);
-    CHECK(element_asked(folder, &turn, &answered, NULL) == HT_OK);
-    CHECK(turn == 11 && !answered);
+    CHECK_TEXT(asked(arena, folder), "11");
     CHECK(element_answer_write(folder, 11, &end, NULL) == HT_OK);
-    CHECK(element_asked(folder, &turn, &answered, NULL) == HT_OK);
-    CHECK(turn == 11 && answered);
+    CHECK_TEXT(asked(arena, folder), "11+");
+    arena_free(arena);
 }
 
 static void an_answer_is_read_as_it_was_written(void)
@@ -87,15 +94,24 @@ static void an_answer_is_read_as_it_was_written(void)
     const struct element_answer trial = {.folder = "/runs/\"1\"/2",
                                          .limit_ms = 1700000060000,
                                          .grace_ms = 30000};
-    const struct element_answer end = {.end = true};
     runner_fixture_folder(folder);
     CHECK(element_answer_read(arena, folder, 1, &read, NULL) == HT_NOT_FOUND);
     CHECK(element_answer_write(folder, 1, &trial, NULL) == HT_OK);
-    CHECK(element_answer_write(folder, 2, &end, NULL) == HT_OK);
     CHECK(element_answer_read(arena, folder, 1, &read, NULL) == HT_OK);
     CHECK(!read.end && read.limit_ms == trial.limit_ms &&
           read.grace_ms == trial.grace_ms);
     CHECK_TEXT(read.folder, trial.folder);
+    arena_free(arena);
+}
+
+static void an_answer_ends_or_names_a_folder(void)
+{
+    char folder[PATH_MAX];
+    struct arena *arena = arena_new();
+    struct element_answer read;
+    const struct element_answer end = {.end = true};
+    runner_fixture_folder(folder);
+    CHECK(element_answer_write(folder, 2, &end, NULL) == HT_OK);
     CHECK(element_answer_read(arena, folder, 2, &read, NULL) == HT_OK);
     CHECK(read.end);
     put(folder, "answer.3", "{\"folder\":\"relative\"}");
@@ -143,6 +159,7 @@ int main(void)
     RUN(what_names_no_job_is_damaged);
     RUN(the_highest_turn_counts);
     RUN(an_answer_is_read_as_it_was_written);
+    RUN(an_answer_ends_or_names_a_folder);
     RUN(a_folder_that_is_gone_has_nothing_yet);
     RUN(patience_has_defaults);
     runner_fixture_fini();
