@@ -39,9 +39,10 @@ static const struct flag table[] = {
     FLAG(
         "machine", "NAME", FLAG_TEXT, MEMBER(machine),
         "distinguishes machines with the same /etc/machine-id, as cloned ones"),
-    FLAG("state", "DIR", FLAG_TEXT, MEMBER(state),
-         "folder of the attempts (default runs beside the token file); on Slurm "
-         "all nodes must have it, by the same path"),
+    FLAG(
+        "state", "DIR", FLAG_TEXT, MEMBER(state),
+        "folder of the attempts (default runs beside the token file); on Slurm "
+        "all nodes must have it, by the same path"),
     FLAG("share", NULL, FLAG_SWITCH, MEMBER(share),
          "let several trials use one GPU"),
     FLAG("volume-root", "DIR,...", FLAG_TEXT, MEMBER(volume_root),

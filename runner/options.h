@@ -34,8 +34,8 @@ struct runner_options {
     const char *docker_host; /* NULL: DOCKER_HOST, else the usual sockets */
     const char *run_as;      /* these three: runner/process/isolation.h */
     const char *sandbox;
-    const char *limit;   /* NULL: none */
-    int64_t start_limit; /* seconds for containers to begin */
+    const char *limit;                    /* NULL: none */
+    int64_t start_limit;                  /* seconds for containers to begin */
     const char *slurm_rest, *slurm_token; /* these: slurm_open() */
     const char *slurm_ssh;
     const char *slurm_defaults; /* file; NULL: none */

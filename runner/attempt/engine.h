@@ -74,7 +74,7 @@ struct engine_elastic {
 /* What every kind of engine does for an attempt; called by one thread. */
 struct engine {
     const char *name;
-    bool images; /* runs images, and only these */
+    bool images;                          /* runs images, and only these */
     const struct engine_elastic *elastic; /* NULL: slots are of this machine */
     /* Connects to it; before any other call, once.
      * HT_UNAVAILABLE  it cannot be reached now; the runner logs that and tries

@@ -13,7 +13,7 @@ struct avoided { /* zeroed: none */
     struct avoided_nodes {
         char *nodes; /* as Slurm writes them, "n[1-2]" */
         int64_t until_ms;
-    } *items;
+    } * items;
 };
 
 void avoided_fini(struct avoided *avoided);

@@ -36,8 +36,8 @@ static enum ht_status write_batch(const struct batch *batch, int64_t job,
     json_put_string(&out, "hash", batch->hash);
     json_put_raw(&out, "need", batch->text);
     json_close(&out);
-    const enum ht_status status = disk_write(batch->folder, batch_file,
-                                             out.data, out.len, 0600, err);
+    const enum ht_status status =
+        disk_write(batch->folder, batch_file, out.data, out.len, 0600, err);
     text_free(&out);
     return status;
 }
@@ -65,7 +65,8 @@ static enum ht_status fill(struct arena *arena, const char *state,
         slot->reason = slot->nodes = "";
         slot->exit = slot->signal = -1;
     }
-    const struct node *map = json_read_map(arena, made->text, strlen(made->text));
+    const struct node *map =
+        json_read_map(arena, made->text, strlen(made->text));
     if (map == NULL)
         return ht_fail(err, HT_INVALID, "the need of study %lld is no object",
                        (long long)made->study);
@@ -211,8 +212,8 @@ static void keep_text(struct batch *batch, const char **text, const char *value)
 
 void batch_note(struct batch *batch, const struct slurm_row *row)
 {
-    for (int i = row->first < 0 ? 0 : row->first; i <= row->last && i < batch->n;
-         i++) {
+    for (int i = row->first < 0 ? 0 : row->first;
+         i <= row->last && i < batch->n; i++) {
         struct slot *slot = &batch->slots[i];
         if (slot->gone)
             continue;

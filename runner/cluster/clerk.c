@@ -161,7 +161,8 @@ static void note(struct clerk *clerk, enum ht_status status,
     if (failed && !same)
         log_event(LOG_WARN, "slurm.away", "reason=\"%s\"", err->text);
     else if (!same)
-        log_event(LOG_INFO, "slurm.back", "way=\"%s\"", slurm_way(clerk->slurm));
+        log_event(LOG_INFO, "slurm.back", "way=\"%s\"",
+                  slurm_way(clerk->slurm));
 }
 
 static void ask_limits(struct clerk *clerk)
@@ -173,8 +174,9 @@ static void ask_limits(struct clerk *clerk)
     note(clerk, status, &err);
     if (status != HT_OK)
         return;
-    log_event(LOG_INFO, "slurm.limits", "version=%s most_array=%d partitions=%zu",
-              limits.version, limits.most_array, limits.n_partitions);
+    log_event(LOG_INFO, "slurm.limits",
+              "version=%s most_array=%d partitions=%zu", limits.version,
+              limits.most_array, limits.n_partitions);
     pthread_mutex_lock(&clerk->lock);
     clerk->limits = limits;
     clerk->has_limits = true;
@@ -204,9 +206,10 @@ static void carry_out(struct clerk *clerk, struct clerk_task *task)
 {
     struct ht_error err = {.status = HT_OK};
     const enum ht_status status =
-        task->submits ? slurm_submit(clerk->slurm, &task->batch, &task->job, &err)
-                      : slurm_cancel(clerk->slurm, task->job, task->first,
-                                     task->last, task->waiting, &err);
+        task->submits
+            ? slurm_submit(clerk->slurm, &task->batch, &task->job, &err)
+            : slurm_cancel(clerk->slurm, task->job, task->first, task->last,
+                           task->waiting, &err);
     note(clerk, status, &err);
     if (status != HT_OK)
         task->err = err;

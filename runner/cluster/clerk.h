@@ -21,12 +21,12 @@ enum { CLERK_FAULT_BYTES = 256 };
 struct clerk_task {
     struct clerk_task *next;
     struct arena *arena;
-    uint64_t number; /* in the order of the work, from 1 */
-    bool submits;    /* else it cancels */
+    uint64_t number;          /* in the order of the work, from 1 */
+    bool submits;             /* else it cancels */
     struct slurm_batch batch; /* to submit */
     int64_t job;              /* to cancel; or that was submitted */
     int first, last;
-    bool waiting; /* only what waits is cancelled */
+    bool waiting;        /* only what waits is cancelled */
     struct ht_error err; /* status HT_OK: it was done */
 };
 

@@ -48,7 +48,6 @@ const char *ends_describe(struct arena *arena, const struct batch *batch,
     const struct slot *slot = &batch->slots[element];
     const bool somewhere = slot->nodes[0] != '\0';
     return arena_printf(arena, "Slurm ended job %lld_%d%s%s: %s",
-                        (long long)batch->job, element,
-                        somewhere ? " on " : "", slot->nodes,
-                        ends_words(arena, slot));
+                        (long long)batch->job, element, somewhere ? " on " : "",
+                        slot->nodes, ends_words(arena, slot));
 }

@@ -55,10 +55,10 @@ static enum ht_status read_defaults(const struct site *site,
         return HT_OK;
     const char *slash = strrchr(path, '/');
     const char *folder =
-        slash == NULL   ? "."
-        : slash == path ? "/"
-                        : arena_strndup(engine.arena, path,
-                                        (size_t)(slash - path));
+        slash == NULL ? "."
+        : slash == path
+            ? "/"
+            : arena_strndup(engine.arena, path, (size_t)(slash - path));
     const enum ht_status status =
         disk_read(engine.arena, folder, slash == NULL ? path : slash + 1,
                   HT_MAX_YAML, &bytes, err);
@@ -162,9 +162,9 @@ static enum ht_status write_answer(const struct run *run,
         .limit_ms = batch->slots[run->slot.element].end_ms,
         .grace_ms = place->order->grace_ms,
     };
-    const enum ht_status status = element_answer_write(
-        batch_element(batch, arena, run->slot.element), run->turn, &answer,
-        err);
+    const enum ht_status status =
+        element_answer_write(batch_element(batch, arena, run->slot.element),
+                             run->turn, &answer, err);
     arena_free(arena);
     return status;
 }
@@ -221,8 +221,8 @@ static void adapt(const struct engine_place *place, struct arena *arena,
     (void)place;
     (void)arena;
     (void)replica;
-    view->inherited = (struct strings){
-        sizeof found_there / sizeof *found_there, found_there};
+    view->inherited =
+        (struct strings){sizeof found_there / sizeof *found_there, found_there};
     view->report_url = NULL;
 }
 

@@ -32,7 +32,7 @@ struct fleet {
     struct study *studies;
     struct avoided avoided;
     char prefix[SUBMISSION_PREFIX_BYTES];
-    bool told; /* the server has said what it wants */
+    bool told;       /* the server has said what it wants */
     int64_t look_at; /* monotonic */
 };
 
@@ -241,8 +241,9 @@ static void answer_end(struct batch *batch, int i)
         slot->asks = false;
         slot->dismissed = true;
     } else {
-        log_event(LOG_WARN, "slot.unanswered", "batch=%s element=%d reason=\"%s\"",
-                  batch->name, i, err.text);
+        log_event(LOG_WARN, "slot.unanswered",
+                  "batch=%s element=%d reason=\"%s\"", batch->name, i,
+                  err.text);
     }
     arena_free(arena);
 }
@@ -296,7 +297,8 @@ static enum plan_slot plan_slot_of(const struct slot *slot)
         return PLAN_GONE;
     if (slot->asks && !slot->taken)
         return PLAN_ASKS;
-    const bool waits = slot->state == SLURM_PENDING || slot->state == SLURM_HELD;
+    const bool waits =
+        slot->state == SLURM_PENDING || slot->state == SLURM_HELD;
     return waits && slot->turn == 0 ? PLAN_WAITS : PLAN_BUSY;
 }
 
@@ -580,8 +582,8 @@ size_t fleet_look(struct fleet *fleet, struct arena *arena,
             .study = study->plan.study,
             .asking = count_asking(fleet, study),
             .wanted = study->plan.wanted,
-            .need = study->hash != NULL ? arena_strdup(arena, study->hash)
-                                        : NULL,
+            .need =
+                study->hash != NULL ? arena_strdup(arena, study->hash) : NULL,
             .refused = refusal_of(fleet, study, arena),
         };
     }

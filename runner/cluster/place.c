@@ -15,8 +15,8 @@ enum ht_status place_write(const char *attempt_folder,
     json_put_int(&out, "element", place->element);
     json_put_int(&out, "turn", place->turn);
     json_close(&out);
-    const enum ht_status status = disk_write(attempt_folder, place_file,
-                                             out.data, out.len, 0600, err);
+    const enum ht_status status =
+        disk_write(attempt_folder, place_file, out.data, out.len, 0600, err);
     text_free(&out);
     return status;
 }

@@ -21,9 +21,11 @@ struct stage {
     struct attempt_fixture fixture;
     struct attempts attempts;
     char need[1024];
+    char refused[512]; /* of the last tick */
 };
 
-static void stage_open(struct stage *stage, const char *script)
+static void stage_open_with(struct stage *stage, const char *script,
+                            const struct job_slurm *section)
 {
     attempt_fixture_open(&stage->fixture, script, NULL);
     struct site *site = &stage->fixture.site;
@@ -33,11 +35,17 @@ static void stage_open(struct stage *stage, const char *script)
     site->runner = "0123456789abcdef";
     struct arena *arena = arena_new();
     const struct slurm_pool pool = {.count = 1};
-    const struct slurm_need need = {.n_pools = 1, .pools = &pool,
-                                    .grace_ms = 2000};
+    const struct slurm_need need = {
+        .section = *section, .n_pools = 1, .pools = &pool, .grace_ms = 2000};
     (void)snprintf(stage->need, sizeof stage->need, "%s",
                    slurm_need_write(arena, &need));
     arena_free(arena);
+}
+
+static void stage_open(struct stage *stage, const char *script)
+{
+    static const struct job_slurm nothing = {.said = true};
+    stage_open_with(stage, script, &nothing);
 }
 
 static void begin_runner(struct stage *stage)
@@ -74,8 +82,8 @@ static struct engine_slots tick(struct stage *stage)
         if (slots[i].study == 2)
             found = slots[i];
     found.need = NULL;
-    if (found.refused != NULL)
-        printf("# %s\n", found.refused);
+    (void)snprintf(stage->refused, sizeof stage->refused, "%s",
+                   found.refused != NULL ? found.refused : "");
     arena_free(arena);
     return found;
 }
@@ -148,6 +156,43 @@ static void a_removed_attempt_leaves_its_element(void)
     attempt_fixture_close(&stage.fixture);
 }
 
+/* The reason is Slurm's, and nothing is left behind. */
+static void a_refused_batch_says_why(void)
+{
+    struct stage stage;
+    if (!has_slurm())
+        SKIP(no_slurm);
+    stage_open_with(&stage, "exit 0",
+                    &(struct job_slurm){.said = true, .partition = "none"});
+    begin_runner(&stage);
+    stage_want(&stage, 2);
+    UNTIL((tick(&stage), strstr(stage.refused, "nvalid partition") != NULL));
+    printf("# %s\n", stage.refused);
+    engine_slurm.elastic->want(NULL, 0);
+    UNTIL(tick(&stage).study == 0);
+    end_runner(&stage);
+    attempt_fixture_close(&stage.fixture);
+}
+
+static void an_element_that_dies_before_it_asks_says_why(void)
+{
+    static const char *const modules[] = {"no-such-module"};
+    struct stage stage;
+    if (!has_slurm())
+        SKIP(no_slurm);
+    stage_open_with(&stage, "exit 0",
+                    &(struct job_slurm){.said = true, .modules = {1, modules}});
+    begin_runner(&stage);
+    stage_want(&stage, 2);
+    UNTIL(
+        (tick(&stage), strstr(stage.refused, "ended before it asked") != NULL));
+    printf("# %s\n", stage.refused);
+    engine_slurm.elastic->want(NULL, 0);
+    UNTIL(tick(&stage).study == 0);
+    end_runner(&stage);
+    attempt_fixture_close(&stage.fixture);
+}
+
 int main(void)
 {
     json_init();
@@ -155,6 +200,8 @@ int main(void)
     RUN(an_attempt_runs_in_an_element_that_asks);
     RUN(a_restarted_runner_finds_slots_and_attempts);
     RUN(a_removed_attempt_leaves_its_element);
+    RUN(a_refused_batch_says_why);
+    RUN(an_element_that_dies_before_it_asks_says_why);
     runner_fixture_fini();
     return check_done();
 }

@@ -85,12 +85,16 @@ static void a_study_of_one_batch_gets_what_it_wants_and_no_more(void)
         {4, {7, "n", "", false}, 3, "submit 0x3"},
         {2, {7, "n", "bbww", false}, 0, "cancel 0:2-3"},
         {3, {7, "n", "bbww", false}, 0, "cancel 0:3-3"},
-        {1, {7, "n", "wbwaw", false}, 0,
+        {1,
+         {7, "n", "wbwaw", false},
+         0,
          "cancel 0:4-4, cancel 0:2-2, cancel 0:0-0, end 0:3-3"},
         {0, {7, "n", "bb", false}, 0, ""}, /* a trial is not ended */
         {0, {7, "n", "ba", false}, 0, "end 0:1-1"},
         {0, {7, "n", "ww", true}, 0, ""},
-        {2, {7, "old", "wab.", false}, 0,
+        {2,
+         {7, "old", "wab.", false},
+         0,
          "cancel 0:0-0, end 0:1-1, submit 0x1"},
     };
     struct arena *arena = arena_new();
@@ -135,8 +139,7 @@ static void all_studies_together_keep_to_the_runners_slots(void)
     const struct case_batch two[] = {{7, "n", "bb", false},
                                      {8, "m", "w.", false}};
     struct plan_study studies[] = {STUDY(7, 4, "n"), STUDY(8, 4, "m")};
-    CHECK_TEXT(plan(arena, studies, 2, two, 2, 0, 6),
-               "submit 0x2, submit 1x1");
+    CHECK_TEXT(plan(arena, studies, 2, two, 2, 0, 6), "submit 0x2, submit 1x1");
     CHECK_TEXT(plan(arena, studies, 2, two, 2, 0, 3), "");
     arena_free(arena);
 }
@@ -164,7 +167,8 @@ static void many_slots_cost_few_batches(void)
     memset(all, 'w', MOST);
     all[MOST] = '\0';
     study.wanted = 4 * MOST;
-    while (n < 8 && strcmp(plan(arena, &study, 1, made, n, MOST, 1000), "") != 0)
+    while (n < 8 &&
+           strcmp(plan(arena, &study, 1, made, n, MOST, 1000), "") != 0)
         made[n++] = (struct case_batch){7, "n", all, false};
     CHECK(n == 4);
     arena_free(arena);

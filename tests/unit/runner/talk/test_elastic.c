@@ -66,13 +66,12 @@ static void a_poll_says_what_asks_what_is_refused_and_what_is_known(void)
                                      .need = "g",
                                      .refused = "QOSMaxSubmitJobs \"x\""};
     slots[2] = (struct engine_slots){.study = 9, .asking = 1};
-    CHECK_TEXT(
-        put(&elastic, arena),
-        "{\"asking\":[{\"study\":7,\"n\":2},{\"study\":9,\"n\":1}],"
-        "\"refused\":[{\"study\":8,\"reason\":\"QOSMaxSubmitJobs "
-        "\\\"x\\\"\"}],"
-        "\"have\":[{\"study\":7,\"slots\":5,\"need\":\"h\"},"
-        "{\"study\":8,\"slots\":1,\"need\":\"g\"}]}");
+    CHECK_TEXT(put(&elastic, arena),
+               "{\"asking\":[{\"study\":7,\"n\":2},{\"study\":9,\"n\":1}],"
+               "\"refused\":[{\"study\":8,\"reason\":\"QOSMaxSubmitJobs "
+               "\\\"x\\\"\"}],"
+               "\"have\":[{\"study\":7,\"slots\":5,\"need\":\"h\"},"
+               "{\"study\":8,\"slots\":1,\"need\":\"g\"}]}");
     elastic_fini(&elastic);
     arena_free(arena);
 }
