@@ -203,6 +203,24 @@ static bool has_ended(const struct slot *slot, enum slurm_state state)
     return false;
 }
 
+struct slurm_end batch_end(const struct batch *batch, struct arena *arena,
+                           int element)
+{
+    const struct slot *slot = &batch->slots[element];
+    const struct slurm_row row = {
+        .job = batch->job,
+        .first = element,
+        .last = element,
+        .name = batch->name,
+        .state = slot->state,
+        .reason = slot->reason,
+        .nodes = slot->nodes,
+        .exit = slot->exit,
+        .signal = slot->signal,
+    };
+    return slurm_end_of(arena, slot->vanished ? NULL : &row, slot->turn > 0);
+}
+
 /* Rows are noted at each listing: texts that stay are not copied again. */
 static void keep_text(struct batch *batch, const char **text, const char *value)
 {

@@ -12,6 +12,7 @@
 #include "proto/base/arena.h"
 #include "proto/base/error.h"
 #include "proto/job/slurm.h"
+#include "runner/slurm/ends.h"
 #include "runner/slurm/slurm.h"
 
 /* One element. Texts are in the batch's arena. */
@@ -19,6 +20,7 @@ struct slot {
     enum slurm_state state; /* as the cluster listed it last */
     bool listed;            /* it was, once */
     int missed;             /* listings without it since */
+    bool vanished;          /* it is gone because of these */
     bool gone;              /* it has ended, or is ended by the runner */
     bool settled;           /* ... which was looked into */
     int64_t gone_at;        /* monotonic: when that was */
@@ -87,6 +89,9 @@ const char *batch_element(const struct batch *batch, struct arena *arena,
 
 /* Looks whether the element asks. */
 void batch_look(struct batch *batch, int element);
+/* How an element that is gone has ended, its words in the arena. */
+struct slurm_end batch_end(const struct batch *batch, struct arena *arena,
+                           int element);
 /* Takes over a row of the listing that is of this batch. */
 void batch_note(struct batch *batch, const struct slurm_row *row);
 

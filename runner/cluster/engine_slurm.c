@@ -14,7 +14,6 @@
 #include "runner/attempt/prepare_processes.h"
 #include "runner/attempt/replicas.h"
 #include "runner/base/disk.h"
-#include "runner/cluster/ends.h"
 #include "runner/cluster/fleet.h"
 #include "runner/cluster/place.h"
 #include "runner/element/element.h"
@@ -286,12 +285,13 @@ static void end_left(struct run *run, int64_t now_ms)
         end_all(run, OUTCOME_LOST, "its batch job has ended");
     } else {
         const struct slot *slot = &run->slot.batch->slots[run->slot.element];
+        const struct slurm_end end =
+            batch_end(run->slot.batch, arena, run->slot.element);
         if (slot->turn > run->turn)
             end_all(run, OUTCOME_LOST,
                     "it was not run to its end in its batch job");
         else
-            end_all(run, ends_outcome(slot->state),
-                    ends_describe(arena, run->slot.batch, run->slot.element));
+            end_all(run, end.outcome, end.words);
     }
     arena_free(arena);
 }

@@ -187,6 +187,15 @@ static void note_early_end(struct fleet *fleet, const struct batch *batch,
     arena_free(arena);
 }
 
+static void avoid_bad_node(struct fleet *fleet, const struct batch *batch,
+                           int element, int64_t now_ms)
+{
+    struct arena *arena = arena_new();
+    if (batch_end(batch, arena, element).exclude)
+        avoided_add(&fleet->avoided, batch->slots[element].nodes, now_ms);
+    arena_free(arena);
+}
+
 static void note_ends(struct fleet *fleet, struct batch *batch, int64_t now_ms)
 {
     for (int i = 0; i < batch->n; i++) {
@@ -198,8 +207,7 @@ static void note_ends(struct fleet *fleet, struct batch *batch, int64_t now_ms)
         batch_look(batch, i);
         if (slot->turn == 0 && slot->cancel == 0 && slot->listed)
             note_early_end(fleet, batch, i, now_ms);
-        if (slot->state == SLURM_NODE_FAIL)
-            avoided_add(&fleet->avoided, slot->nodes, now_ms);
+        avoid_bad_node(fleet, batch, i, now_ms);
         if (slot->state == SLURM_REQUEUED || slot->state == SLURM_HELD)
             cancel_slot(fleet, batch, i);
     }
@@ -633,9 +641,4 @@ void fleet_leave(struct fleet *fleet, struct fleet_slot slot, int64_t ran_ms,
     if (evict && !left->gone)
         left->evict_at = clock_monotonic_ms() + EVICT_MS;
     fleet->look_at = 0;
-}
-
-void fleet_avoid(struct fleet *fleet, const char *nodes)
-{
-    avoided_add(&fleet->avoided, nodes, clock_monotonic_ms());
 }

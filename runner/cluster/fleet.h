@@ -60,7 +60,5 @@ struct fleet_slot fleet_retake(struct fleet *fleet, const char *name,
  * it was removed, and the slot is cancelled if it still has it in a while. */
 void fleet_leave(struct fleet *fleet, struct fleet_slot slot, int64_t ran_ms,
                  bool evict);
-/* The node is not asked for in a while. */
-void fleet_avoid(struct fleet *fleet, const char *nodes);
 
 #endif

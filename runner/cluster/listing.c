@@ -5,7 +5,6 @@
 
 #include "proto/base/text.h"
 #include "runner/base/disk.h"
-#include "runner/cluster/ends.h"
 
 enum {
     MOST_MISSED = 2, /* listings */
@@ -28,8 +27,7 @@ static void count_missing(struct slot *slot)
 {
     if (slot->gone || ++slot->missed < MOST_MISSED)
         return;
-    slot->gone = true;
-    slot->reason = "Slurm lists it no more";
+    slot->gone = slot->vanished = true;
 }
 
 /* What was cancelled before the listing and still is in it was not
@@ -126,7 +124,7 @@ const char *listing_describe_end(struct arena *arena, const struct batch *batch,
                 (long long)batch->job, element);
     if (slot->nodes[0] != '\0')
         text_printf(&out, ", on %s", slot->nodes);
-    text_printf(&out, ": %s", ends_words(arena, slot));
+    text_printf(&out, ": %s", batch_end(batch, arena, element).words);
     if (output[0] != '\0')
         text_printf(&out, ": %s", output);
     return text_take(&out, arena);
