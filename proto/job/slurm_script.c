@@ -1,3 +1,5 @@
+/* slurm_script.c - the batch job as a script for sbatch. */
+
 #include <string.h>
 
 #include "proto/base/text.h"

@@ -11,6 +11,7 @@
 #include "proto/base/token.h"
 #include "runner/cluster/avoided.h"
 #include "runner/cluster/clerk.h"
+#include "runner/cluster/fleet_state.h"
 #include "runner/cluster/listing.h"
 #include "runner/cluster/plan.h"
 #include "runner/cluster/study.h"
@@ -22,18 +23,6 @@ enum {
     TAKEN_MS = 5000, /* ... at those of one that has an attempt */
     IDLE_MS = 2000,  /* ... when there are none */
     EVICT_MS = 20000 /* for a removed trial to end */
-};
-
-struct fleet {
-    const struct site *site;
-    const struct job_slurm *defaults;
-    struct clerk *clerk;
-    struct batch *first;
-    struct study *studies;
-    struct avoided avoided;
-    char prefix[SUBMISSION_PREFIX_BYTES];
-    bool told;       /* the server has said what it wants */
-    int64_t look_at; /* monotonic */
 };
 
 /* ---- open and close ---- */
@@ -299,7 +288,7 @@ static void look_at_slot(struct fleet *fleet, struct batch *batch, int i,
 
 /* ---- the plan ---- */
 
-static enum plan_slot plan_slot_of(const struct slot *slot)
+enum plan_slot fleet_slot_is(const struct slot *slot)
 {
     if (slot->gone || slot->dismissed || slot->cancel > 0)
         return PLAN_GONE;
@@ -379,7 +368,7 @@ static void gather_batches(struct fleet *fleet, struct arena *arena,
         enum plan_slot *slots =
             arena_alloc(arena, (size_t)batch->n, sizeof *slots);
         for (int i = 0; i < batch->n; i++)
-            slots[i] = plan_slot_of(&batch->slots[i]);
+            slots[i] = fleet_slot_is(&batch->slots[i]);
         all->batches[n] = batch;
         items[n++] = (struct plan_batch){.study = batch->study,
                                          .need = batch->hash,
@@ -524,81 +513,6 @@ int64_t fleet_tick(struct fleet *fleet, int64_t now_ms)
     return fleet->look_at;
 }
 
-/* ---- for the server ---- */
-
-void fleet_want(struct fleet *fleet, const struct engine_wanted *wanted,
-                size_t n)
-{
-    fleet->told = true;
-    fleet->look_at = 0;
-    for (struct study *study = fleet->studies; study != NULL;
-         study = study->next) {
-        study->plan.wanted = 0;
-        study->plan.need = NULL;
-    }
-    for (size_t i = 0; i < n; i++)
-        study_want(study_get(&fleet->studies, wanted[i].study), &wanted[i]);
-}
-
-static int count_asking(const struct fleet *fleet, const struct study *study)
-{
-    int n = -study->waiting;
-    for (const struct batch *batch = fleet->first; batch != NULL;
-         batch = batch->next)
-        for (int i = 0; batch->study == study->plan.study && i < batch->n; i++)
-            n += plan_slot_of(&batch->slots[i]) == PLAN_ASKS;
-    return n > 0 ? n : 0;
-}
-
-/* In Slurm's words, why its elements wait. */
-static const char *find_reason(const struct fleet *fleet,
-                               const struct study *study, struct arena *arena)
-{
-    for (const struct batch *batch = fleet->first; batch != NULL;
-         batch = batch->next)
-        for (int i = 0; batch->study == study->plan.study && i < batch->n; i++)
-            if (plan_slot_of(&batch->slots[i]) == PLAN_WAITS &&
-                batch->slots[i].listed && batch->slots[i].reason[0] != '\0')
-                return arena_printf(arena, "waits in Slurm: %s",
-                                    batch->slots[i].reason);
-    return NULL;
-}
-
-static const char *refusal_of(const struct fleet *fleet,
-                              const struct study *study, struct arena *arena)
-{
-    char fault[CLERK_FAULT_BYTES];
-    if (study->plan.wanted == 0)
-        return NULL;
-    clerk_fault(fleet->clerk, fault);
-    if (fault[0] != '\0')
-        return arena_strdup(arena, fault);
-    if (study->refused != NULL)
-        return arena_strdup(arena, study->refused);
-    return find_reason(fleet, study, arena);
-}
-
-size_t fleet_look(struct fleet *fleet, struct arena *arena,
-                  const struct engine_slots **slots)
-{
-    struct engine_slots *items = NULL;
-    size_t n = 0;
-    for (const struct study *study = fleet->studies; study != NULL;
-         study = study->next) {
-        items = arena_grow(arena, items, n, sizeof *items);
-        items[n++] = (struct engine_slots){
-            .study = study->plan.study,
-            .asking = count_asking(fleet, study),
-            .wanted = study->plan.wanted,
-            .need =
-                study->hash != NULL ? arena_strdup(arena, study->hash) : NULL,
-            .refused = refusal_of(fleet, study, arena),
-        };
-    }
-    *slots = items;
-    return n;
-}
-
 /* ---- slots for attempts ---- */
 
 void fleet_wait(struct fleet *fleet, int64_t study, int change)
@@ -610,7 +524,7 @@ struct fleet_slot fleet_take(struct fleet *fleet, int64_t study)
 {
     for (struct batch *batch = fleet->first; batch != NULL; batch = batch->next)
         for (int i = 0; batch->study == study && i < batch->n; i++)
-            if (plan_slot_of(&batch->slots[i]) == PLAN_ASKS) {
+            if (fleet_slot_is(&batch->slots[i]) == PLAN_ASKS) {
                 batch->slots[i].taken = true;
                 return (struct fleet_slot){batch, i};
             }
