@@ -1,5 +1,3 @@
-/* slurm_script.c - the batch job as a script for sbatch. */
-
 #include <string.h>
 
 #include "proto/base/text.h"
