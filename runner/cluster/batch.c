@@ -54,6 +54,7 @@ static enum ht_status fill(struct arena *arena, const char *state,
         .folder =
             arena_printf(arena, "%s/%s", batch_root(arena, state), model->name),
         .study = model->study,
+        .job = model->job,
         .hash = arena_strdup(arena, model->hash),
         .text = arena_strdup(arena, model->text),
         .n = model->n,
@@ -107,16 +108,14 @@ static enum ht_status read_batch(struct arena *arena, const char *state,
     const struct batch_model model = {
         .name = name,
         .study = node_get_int(map, "study", 0),
+        .job = node_get_int(map, "job", 0),
         .hash = node_get_string(map, "hash", ""),
         .text = of != NULL ? json_text(arena, json_of_node(of)) : "",
         .n = (int)n,
     };
     if (model.study <= 0 || n <= 0 || n > MOST_ELEMENTS)
         return ht_fail(err, HT_CORRUPT, "%s/%s is damaged", folder, batch_file);
-    if (fill(arena, state, &model, batch, err) != HT_OK)
-        return HT_CORRUPT;
-    (*batch)->job = node_get_int(map, "job", 0);
-    return HT_OK;
+    return fill(arena, state, &model, batch, err) == HT_OK ? HT_OK : HT_CORRUPT;
 }
 
 enum ht_status batch_read(const char *state, const char *name,

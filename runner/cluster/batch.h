@@ -58,6 +58,7 @@ struct batch {
 struct batch_model {
     const char *name;
     int64_t study;
+    int64_t job; /* 0: not known */
     const char *hash, *text;
     int n;
 };
