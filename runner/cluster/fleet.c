@@ -311,9 +311,10 @@ static void submit(struct fleet *fleet, struct study *study, int n,
         .limits = clerk_limits(fleet->clerk),
         .avoid = avoided_text(&fleet->avoided, task->arena, now_ms),
         .prefix = fleet->prefix,
+        .n = n,
     };
     const enum ht_status status = submission_make(
-        &submission, study, n, task->arena, &task->batch, &batch, &err);
+        &submission, study, task->arena, &task->batch, &batch, &err);
     if (status != HT_OK) {
         clerk_task_free(task);
         study_fail(study, now_ms, "%s", err.text);

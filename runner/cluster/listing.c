@@ -108,7 +108,8 @@ static const char *tail_of(struct arena *arena, const struct batch *batch,
     struct text out = {0};
     text_clean(&out, bytes.data + from, bytes.len - from);
     for (char *c = out.data; *c != '\0'; c++)
-        *c = *c == '\n' || *c == '\r' ? ' ' : *c;
+        if (*c == '\n' || *c == '\r')
+            *c = ' ';
     while (out.len > 0 && out.data[out.len - 1] == ' ')
         out.data[--out.len] = '\0';
     return text_take(&out, arena);

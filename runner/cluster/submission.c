@@ -76,9 +76,9 @@ static enum ht_status make_job(const struct submission *submission,
 }
 
 enum ht_status submission_make(const struct submission *submission,
-                               const struct study *study, int n,
-                               struct arena *arena, struct slurm_batch *job,
-                               struct batch **batch, struct ht_error *err)
+                               const struct study *study, struct arena *arena,
+                               struct slurm_batch *job, struct batch **batch,
+                               struct ht_error *err)
 {
     char nonce[TOKEN_TEXT_BYTES];
     token_make(nonce, NONCE_BYTES);
@@ -88,7 +88,7 @@ enum ht_status submission_make(const struct submission *submission,
         .study = study->plan.study,
         .hash = study->hash,
         .text = study->text,
-        .n = n,
+        .n = submission->n,
     };
     struct batch *made = NULL;
     enum ht_status status =

@@ -20,15 +20,16 @@ struct submission {
     const struct slurm_limits *limits; /* NULL: not known yet */
     const char *avoid;                 /* nodes; NULL: none */
     const char *prefix;
+    int n; /* elements */
 };
 
-/* A batch of n elements with its folder, and its job in the arena, under a name
+/* A batch with its folder, and its job in the arena, under a name
  * that no other job has.
  * HT_PRECONDITION, HT_INVALID  Slurm cannot give what the study asks for
  * HT_IO                        the folder cannot be made */
 enum ht_status submission_make(const struct submission *submission,
-                               const struct study *study, int n,
-                               struct arena *arena, struct slurm_batch *job,
-                               struct batch **batch, struct ht_error *err);
+                               const struct study *study, struct arena *arena,
+                               struct slurm_batch *job, struct batch **batch,
+                               struct ht_error *err);
 
 #endif
