@@ -4,6 +4,7 @@ runner, by its answers."""
 
 import json
 import os
+import pathlib
 import shutil
 import signal
 import subprocess
@@ -47,15 +48,14 @@ def shell(text):
 def write(folder, name, value):
     """As a whole, by a rename."""
     text = value if isinstance(value, str) else json.dumps(value)
-    with open(os.path.join(folder, name + ".new"), "w",
-              encoding="utf-8") as file:
+    path = os.path.join(folder, name)
+    with open(path + ".new", "w", encoding="utf-8") as file:
         file.write(text)
-    os.rename(os.path.join(folder, name + ".new"), os.path.join(folder, name))
+    os.rename(path + ".new", path)
 
 
 def read(*path):
-    with open(os.path.join(*path), encoding="utf-8") as file:
-        return file.read()
+    return pathlib.Path(*path).read_text("utf-8")
 
 
 def now_ms():
@@ -101,7 +101,7 @@ class Batch:
         return self.tasks[-1]
 
     def attempt(self, commands, term_ms=5000, env=()):
-        """Folders of an attempt, as a runner on another machine makes them."""
+        """Folders of an attempt, as a runner elsewhere makes them."""
         self.attempts += 1
         folder = os.path.join(self.root, "attempt-%d" % self.attempts)
         os.mkdir(folder)
@@ -168,8 +168,8 @@ def expect_lost(folder, reason):
 
 
 def children(pid):
-    return [int(word) for word in
-            read("/proc/%d/task/%d/children" % (pid, pid)).split()]
+    words = read("/proc/%d/task/%d/children" % (pid, pid)).split()
+    return [int(word) for word in words]
 
 
 def family(pid):
@@ -276,8 +276,7 @@ def a_killed_shim_ends_its_trial_only():
         task = batch.start()
         folder = batch.give(1, python(SAVES))
         wait_file(folder, "up")
-        shim = children(task.pid)[0]
-        os.kill(shim, signal.SIGKILL)
+        os.kill(children(task.pid)[0], signal.SIGKILL)
         expect_lost(folder, "its supervisor process was killed")
         batch.refuse(2)
         tap.equal(wait_end(task)[0], 0)
@@ -288,12 +287,10 @@ def a_killed_shim_ends_its_trial_only():
 def a_trainer_is_stopped_before_the_limit():
     with Batch() as batch:
         task = batch.start()
-        folder = batch.give(1, python(SAVES), limit_ms=now_ms() + 6000,
-                            grace_ms=3000)
-        wait_file(folder, "up")
-        limit = now_ms() + 6000
+        limit = now_ms() + 15000
+        folder = batch.give(1, python(SAVES), limit_ms=limit, grace_ms=8000)
         expect_lost(folder, BEFORE_LIMIT)
-        tap.true(now_ms() < limit - 1000, "it ended before its limit")
+        tap.true(now_ms() < limit, "it ended before its limit")
         tap.equal(read(folder, "stop"), "stop %s\n" % BEFORE_LIMIT)
         tap.equal(read(folder, "terms"), "15\n")
         code, said = wait_end(task)
@@ -329,13 +326,13 @@ def a_warning_shortly_before_the_limit_changes_nothing():
     """Slurm gives it up to a minute too early, and srun to the trainer, too."""
     with Batch() as batch:
         task = batch.start()
-        limit = now_ms() + 8000
-        folder = batch.give(1, python(SAVES), limit_ms=limit, grace_ms=3000)
+        limit = now_ms() + 15000
+        folder = batch.give(1, python(SAVES), limit_ms=limit, grace_ms=8000)
         wait_file(folder, "up")
         for pid in reversed(family(task.pid)):
             os.kill(pid, signal.SIGUSR1)
         expect_lost(folder, BEFORE_LIMIT)
-        tap.true(now_ms() > limit - 3500, "its time was used")
+        tap.true(now_ms() > limit - 8500, "its time was used")
         tap.equal(read(folder, "terms"), "15\n")
         tap.equal(wait_end(task)[0], 0)
 
@@ -383,10 +380,10 @@ def a_deaf_trainer_is_killed_before_slurm_kills():
         task = batch.start()
         folder = batch.give(1, shell(DEAF), term_ms=60000)
         wait_file(folder, "up")
-        began = time.monotonic()
+        kill_at = now_ms() + 5000
         task.send_signal(signal.SIGTERM)
         expect_lost(folder, WITH_JOB)
-        tap.true(time.monotonic() - began < 5, "KillWait")
+        tap.true(now_ms() < kill_at, "KillWait")
 
 
 def a_longer_patience_of_slurm_is_the_trainers():
