@@ -242,7 +242,8 @@ static void signal_trainer(const struct shim *shim, int number)
     if (shim->ended)
         return; /* reaped: another process may have the pid */
     kill(-shim->trainer.pid, number);
-    kill(shim->trainer.pid, number); /* it may have left its group */
+    if (getpgid(shim->trainer.pid) != shim->trainer.pid)
+        kill(shim->trainer.pid, number); /* it has left its group */
 }
 
 static void kill_trainer(struct shim *shim)

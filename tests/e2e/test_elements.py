@@ -4,6 +4,7 @@ runner, by its answers."""
 
 import json
 import os
+import pathlib
 import shutil
 import signal
 import subprocess
@@ -30,6 +31,9 @@ open(folder + "/up", "w").close()
 while True:
     signal.pause()
 """
+# The same, but it takes 5 s, in which it hears another SIGTERM.
+SAVES_SLOWLY = SAVES.replace(
+    "    sys.exit(0)", "    import time\n    time.sleep(5)\n    sys.exit(0)")
 DEAF = "trap '' TERM; touch $HYPERTUNE_TRIAL_DIR/up; while :; do sleep 1; done"
 
 
@@ -44,15 +48,14 @@ def shell(text):
 def write(folder, name, value):
     """As a whole, by a rename."""
     text = value if isinstance(value, str) else json.dumps(value)
-    with open(os.path.join(folder, name + ".new"), "w",
-              encoding="utf-8") as file:
+    path = os.path.join(folder, name)
+    with open(path + ".new", "w", encoding="utf-8") as file:
         file.write(text)
-    os.rename(os.path.join(folder, name + ".new"), os.path.join(folder, name))
+    os.rename(path + ".new", path)
 
 
 def read(*path):
-    with open(os.path.join(*path), encoding="utf-8") as file:
-        return file.read()
+    return pathlib.Path(*path).read_text("utf-8")
 
 
 def now_ms():
@@ -98,7 +101,7 @@ class Batch:
         return self.tasks[-1]
 
     def attempt(self, commands, term_ms=5000, env=()):
-        """Folders of an attempt, as a runner on another machine makes them."""
+        """Folders of an attempt, as a runner elsewhere makes them."""
         self.attempts += 1
         folder = os.path.join(self.root, "attempt-%d" % self.attempts)
         os.mkdir(folder)
@@ -165,8 +168,8 @@ def expect_lost(folder, reason):
 
 
 def children(pid):
-    return [int(word) for word in
-            read("/proc/%d/task/%d/children" % (pid, pid)).split()]
+    words = read("/proc/%d/task/%d/children" % (pid, pid)).split()
+    return [int(word) for word in words]
 
 
 def family(pid):
@@ -273,8 +276,7 @@ def a_killed_shim_ends_its_trial_only():
         task = batch.start()
         folder = batch.give(1, python(SAVES))
         wait_file(folder, "up")
-        shim = children(task.pid)[0]
-        os.kill(shim, signal.SIGKILL)
+        os.kill(children(task.pid)[0], signal.SIGKILL)
         expect_lost(folder, "its supervisor process was killed")
         batch.refuse(2)
         tap.equal(wait_end(task)[0], 0)
@@ -285,12 +287,10 @@ def a_killed_shim_ends_its_trial_only():
 def a_trainer_is_stopped_before_the_limit():
     with Batch() as batch:
         task = batch.start()
-        folder = batch.give(1, python(SAVES), limit_ms=now_ms() + 6000,
-                            grace_ms=3000)
-        wait_file(folder, "up")
-        limit = now_ms() + 6000
+        limit = now_ms() + 15000
+        folder = batch.give(1, python(SAVES), limit_ms=limit, grace_ms=8000)
         expect_lost(folder, BEFORE_LIMIT)
-        tap.true(now_ms() < limit - 1000, "it ended before its limit")
+        tap.true(now_ms() < limit, "it ended before its limit")
         tap.equal(read(folder, "stop"), "stop %s\n" % BEFORE_LIMIT)
         tap.equal(read(folder, "terms"), "15\n")
         code, said = wait_end(task)
@@ -326,13 +326,13 @@ def a_warning_shortly_before_the_limit_changes_nothing():
     """Slurm gives it up to a minute too early, and srun to the trainer, too."""
     with Batch() as batch:
         task = batch.start()
-        limit = now_ms() + 8000
-        folder = batch.give(1, python(SAVES), limit_ms=limit, grace_ms=3000)
+        limit = now_ms() + 15000
+        folder = batch.give(1, python(SAVES), limit_ms=limit, grace_ms=8000)
         wait_file(folder, "up")
         for pid in reversed(family(task.pid)):
             os.kill(pid, signal.SIGUSR1)
         expect_lost(folder, BEFORE_LIMIT)
-        tap.true(now_ms() > limit - 3500, "its time was used")
+        tap.true(now_ms() > limit - 8500, "its time was used")
         tap.equal(read(folder, "terms"), "15\n")
         tap.equal(wait_end(task)[0], 0)
 
@@ -360,13 +360,16 @@ def an_order_to_end_is_passed_on():
 
 
 def a_trainer_that_slurm_has_told_is_not_told_twice():
-    """And what it says at its end is no result, whoever gets it first."""
-    with Batch() as batch:
+    """And its good end is no result."""
+    with Batch(killWaitMs=60000) as batch:
         task = batch.start()
-        folder = batch.give(1, python(SAVES))
+        folder = batch.give(1, python(SAVES_SLOWLY), term_ms=60000)
         wait_file(folder, "up")
-        for pid in reversed(family(task.pid)):
-            os.kill(pid, signal.SIGTERM)
+        element, shim, trainer = family(task.pid)
+        os.kill(trainer, signal.SIGTERM)
+        wait_file(folder, "terms")
+        os.kill(shim, signal.SIGTERM)
+        os.kill(element, signal.SIGTERM)
         expect_lost(folder, WITH_JOB)
         tap.equal(read(folder, "terms"), "15\n")
         tap.equal(wait_end(task)[0], 0)
@@ -377,24 +380,20 @@ def a_deaf_trainer_is_killed_before_slurm_kills():
         task = batch.start()
         folder = batch.give(1, shell(DEAF), term_ms=60000)
         wait_file(folder, "up")
-        began = time.monotonic()
+        kill_at = now_ms() + 5000
         task.send_signal(signal.SIGTERM)
         expect_lost(folder, WITH_JOB)
-        tap.true(time.monotonic() - began < 5, "KillWait")
+        tap.true(now_ms() < kill_at, "KillWait")
 
 
 def a_longer_patience_of_slurm_is_the_trainers():
     with Batch(killWaitMs=60000) as batch:
         task = batch.start()
-        folder = batch.give(1, python(SAVES.replace(
-            "    sys.exit(0)",
-            "    import time\n    time.sleep(5)\n"
-            "    open(folder + '/saved', 'w').close()\n    sys.exit(0)")),
-            term_ms=60000)
+        folder = batch.give(1, python(SAVES_SLOWLY), term_ms=60000)
         wait_file(folder, "up")
         task.send_signal(signal.SIGTERM)
         expect_lost(folder, WITH_JOB)
-        tap.true(os.path.exists(os.path.join(folder, "saved")))
+        tap.equal(wait_exit(folder)["exit"], 0)
 
 
 def a_signal_ends_an_element_that_waits():
