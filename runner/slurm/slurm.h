@@ -31,32 +31,32 @@ struct slurm_settings {
 /* Every state of Slurm is one of these; see ends.h for what an end means. */
 enum slurm_state {
     SLURM_PENDING,
-    SLURM_RUNNING,  /* CONFIGURING, RUNNING, SUSPENDED, STAGE_OUT, SIGNALING */
-    SLURM_ENDING,   /* COMPLETING: processes may still run */
+    SLURM_RUNNING, /* CONFIGURING, RUNNING, SUSPENDED, STAGE_OUT, SIGNALING */
+    SLURM_ENDING,  /* COMPLETING: processes may still run */
     SLURM_COMPLETED,
-    SLURM_FAILED,   /* FAILED, its exit code or signal is known */
+    SLURM_FAILED, /* FAILED, its exit code or signal is known */
     SLURM_CANCELLED,
     SLURM_TIMEOUT,
     SLURM_DEADLINE,
     SLURM_OUT_OF_MEMORY,
     SLURM_NODE_FAIL, /* NODE_FAIL, BOOT_FAIL, LAUNCH_FAILED */
     SLURM_PREEMPTED,
-    SLURM_REQUEUED,  /* PENDING again after it had begun */
-    SLURM_HELD,      /* PENDING with JobHeldUser or JobHeldAdmin */
-    SLURM_UNKNOWN    /* a word that this version does not know */
+    SLURM_REQUEUED, /* PENDING again after it had begun */
+    SLURM_HELD,     /* PENDING with JobHeldUser or JobHeldAdmin */
+    SLURM_UNKNOWN   /* a word that this version does not know */
 };
 
 /* One element as the cluster lists it. Those that wait may be one row. */
 struct slurm_row {
-    int64_t job;       /* of the array */
-    int first, last;   /* elements; the same for one that has begun */
-    const char *name;  /* of the array */
+    int64_t job;      /* of the array */
+    int first, last;  /* elements; the same for one that has begun */
+    const char *name; /* of the array */
     enum slurm_state state;
-    const char *reason;   /* in Slurm's words, "" when there is none */
-    const char *nodes;    /* "n[1-2]", "" before it begins */
-    int64_t end_ms;       /* wall clock: its limit, or when it ended; 0: not
-                             known */
-    int exit, signal;     /* -1: not known */
+    const char *reason; /* in Slurm's words, "" when there is none */
+    const char *nodes;  /* "n[1-2]", "" before it begins */
+    int64_t end_ms;     /* wall clock: its limit, or when it ended; 0: not
+                           known */
+    int exit, signal;   /* -1: not known */
 };
 struct slurm_rows {
     size_t n;
