@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 
 #include "runner/docker/docker.h"
+#include "runner/slurm/listing.h"
 #include "runner/slurm/rest_options.h"
 
 enum { MINUTE_MS = 60000, NOT_KNOWN = -1 };
@@ -177,40 +178,51 @@ int rest_find_version(const struct node *openapi)
 
 /* ---- states ---- */
 
-/* The first word that a job has counts: flags before states. */
-static const struct {
-    const char *word;
-    enum slurm_state state;
-} states[] = {
-    {"COMPLETING", SLURM_ENDING},       {"REQUEUE_HOLD", SLURM_HELD},
-    {"SPECIAL_EXIT", SLURM_HELD},       {"RESV_DEL_HOLD", SLURM_HELD},
-    {"LAUNCH_FAILED", SLURM_NODE_FAIL}, {"CONFIGURING", SLURM_RUNNING},
-    {"STAGE_OUT", SLURM_RUNNING},       {"SIGNALING", SLURM_RUNNING},
-    {"RUNNING", SLURM_RUNNING},         {"SUSPENDED", SLURM_RUNNING},
-    {"STOPPED", SLURM_RUNNING},         {"RESIZING", SLURM_RUNNING},
-    {"COMPLETED", SLURM_COMPLETED},     {"FAILED", SLURM_FAILED},
-    {"CANCELLED", SLURM_CANCELLED},     {"TIMEOUT", SLURM_TIMEOUT},
-    {"DEADLINE", SLURM_DEADLINE},       {"OUT_OF_MEMORY", SLURM_OUT_OF_MEMORY},
-    {"NODE_FAIL", SLURM_NODE_FAIL},     {"BOOT_FAIL", SLURM_NODE_FAIL},
-    {"PREEMPTED", SLURM_PREEMPTED},     {"REQUEUED", SLURM_REQUEUED},
-    {"REQUEUE_FED", SLURM_REQUEUED},    {"PENDING", SLURM_PENDING},
-};
-
-static enum slurm_state state_of(const struct node *job)
+/* From v0.0.39 on a job has several words, a state and flags: the one that says
+ * most about what is left of it counts. */
+static int rank(enum slurm_state state)
 {
-    enum slurm_state state = SLURM_UNKNOWN;
-    for (size_t i = 0; i < sizeof states / sizeof *states; i++) {
-        if (has_word(job, "job_state", states[i].word)) {
-            state = states[i].state;
-            break;
-        }
+    switch (state) {
+    case SLURM_ENDING:
+        return 5;
+    case SLURM_HELD:
+        return 4;
+    case SLURM_RUNNING:
+    case SLURM_NODE_FAIL: /* LAUNCH_FAILED beside FAILED */
+        return 3;
+    case SLURM_PENDING: /* beside REQUEUED */
+        return 1;
+    case SLURM_UNKNOWN: /* a flag such as POWER_UP_NODE */
+        return 0;
+    case SLURM_COMPLETED:
+    case SLURM_FAILED:
+    case SLURM_CANCELLED:
+    case SLURM_TIMEOUT:
+    case SLURM_DEADLINE:
+    case SLURM_OUT_OF_MEMORY:
+    case SLURM_PREEMPTED:
+    case SLURM_REQUEUED:
+        break;
     }
-    if (state != SLURM_PENDING)
-        return state;
-    if (has_word(job, "state_reason", "JobHeldUser") ||
-        has_word(job, "state_reason", "JobHeldAdmin"))
-        return SLURM_HELD;
-    return number(job, "restart_cnt") > 0 ? SLURM_REQUEUED : SLURM_PENDING;
+    return 2;
+}
+
+static enum slurm_state state_of(const struct node *job, const char *reason)
+{
+    const struct node *words = node_find(job, "job_state");
+    const char *alone = words != NULL ? node_string(words) : NULL;
+    enum slurm_state state = SLURM_UNKNOWN;
+    if (alone != NULL)
+        state = listing_state(alone, reason);
+    NODE_EACH (word, node_items(words)) {
+        const enum slurm_state other =
+            listing_state(word->text != NULL ? word->text : "", reason);
+        if (rank(other) > rank(state))
+            state = other;
+    }
+    return state == SLURM_PENDING && number(job, "restart_cnt") > 0
+               ? SLURM_REQUEUED
+               : state;
 }
 
 /* ---- jobs ---- */
@@ -300,11 +312,11 @@ static void add_waiting(const struct listing *listing, struct slurm_row row,
 
 static void add_job(const struct listing *listing, const struct node *job)
 {
-    const enum slurm_state state = state_of(job);
     const int64_t element = number(job, "array_task_id");
     const int64_t array = number(job, "array_job_id");
     const int64_t end = number(job, "end_time");
     const char *reason = node_get_string(job, "state_reason", "");
+    const enum slurm_state state = state_of(job, reason);
     const char *waiting = node_get_string(job, "array_task_string", "");
     struct slurm_row row = {
         .job = array > 0 ? array : number(job, "job_id"),

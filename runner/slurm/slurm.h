@@ -70,7 +70,8 @@ struct slurm_partition {
 };
 struct slurm_limits {
     const char *version; /* "22.05.8" */
-    int most_array;      /* MaxArraySize: elements are 0 .. this - 1 */
+    int most_array;      /* MaxArraySize: elements are 0 .. this - 1; 0: not
+                            known, as slurmrestd does not say it */
     size_t n_partitions;
     const struct slurm_partition *partitions;
     size_t n_reservations;
