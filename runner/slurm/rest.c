@@ -172,34 +172,53 @@ static enum ht_status cancel_id(struct rest *rest, struct arena *arena,
     return status == HT_NOT_FOUND ? HT_OK : status;
 }
 
-/* Up to v0.0.39 a request cannot say which state it means: what waits is read
- * right before, range by range. An element that begins between the two
- * requests is cancelled all the same. */
-static enum ht_status cancel_listed(struct rest *rest, struct arena *arena,
-                                    int64_t job, int first, int last,
-                                    struct ht_error *err)
+/* Cancels what waits according to one listing; *n: how many requests it took.
+ */
+static enum ht_status cancel_rows(struct rest *rest, struct arena *arena,
+                                  const struct slurm_row *range, size_t *n,
+                                  struct ht_error *err)
 {
     const struct node *answer;
     struct rest_user user;
     struct slurm_rows rows = {0};
+    const char *path = arena_printf(arena, "job/%" PRId64, range->job);
     enum ht_status status = rest_http_user(rest->http, arena, &user, err);
     if (status == HT_OK)
-        status = get(rest, arena_printf(arena, "job/%" PRId64, job), arena,
-                     &answer, err);
+        status = get(rest, path, arena, &answer, err);
+    *n = 0;
     if (status != HT_OK)
         return status == HT_NOT_FOUND ? HT_OK : status;
     rest_rows(arena, answer, "", &user, &rows);
     for (size_t i = 0; i < rows.n && status == HT_OK; i++) {
         const struct slurm_row *row = &rows.rows[i];
-        const int from = row->first > first ? row->first : first;
-        const int to = row->last < last ? row->last : last;
+        const int from = row->first > range->first ? row->first : range->first;
+        const int to = row->last < range->last ? row->last : range->last;
         const bool waits = row->state == SLURM_PENDING ||
                            row->state == SLURM_HELD ||
                            row->state == SLURM_REQUEUED;
-        if (waits && from <= to)
-            status = cancel_id(rest, arena, elements_text(arena, job, from, to),
-                               err);
+        if (!waits || from > to)
+            continue;
+        status = cancel_id(rest, arena,
+                           elements_text(arena, row->job, from, to), err);
+        ++*n;
     }
+    return status;
+}
+
+/* Up to v0.0.39 a request cannot say which state it means: what waits is read
+ * right before, range by range. An element that begins between the two
+ * requests is cancelled all the same. Slurm cuts long listings off, so it is
+ * read again until none waits. */
+static enum ht_status cancel_listed(struct rest *rest, struct arena *arena,
+                                    int64_t job, int first, int last,
+                                    struct ht_error *err)
+{
+    enum { MOST_ROUNDS = 16 };
+    const struct slurm_row range = {.job = job, .first = first, .last = last};
+    enum ht_status status = HT_OK;
+    size_t n = 1;
+    for (int i = 0; i < MOST_ROUNDS && n > 0 && status == HT_OK; i++)
+        status = cancel_rows(rest, arena, &range, &n, err);
     return status;
 }
 

@@ -297,7 +297,9 @@ static void add_waiting(const struct listing *listing, struct slurm_row row,
             elements++;
             step = read_element(&elements);
         }
-        if (row.first < 0 || row.last < row.first || step < 1)
+        /* Before "..." the last number may be cut off, too. */
+        if (row.first < 0 || row.last < row.first || step < 1 ||
+            *elements == '.')
             return;
         if (step == 1)
             add_row(listing, &row);
