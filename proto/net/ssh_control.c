@@ -12,9 +12,11 @@ enum { FOLDER_MOST = 107 - 1 - 40 - 17 };
 
 static const char *usual_folder(struct arena *arena)
 {
-    const char *runtime = getenv("XDG_RUNTIME_DIR");
-    if (runtime != NULL && runtime[0] == '/')
-        return arena_printf(arena, "%s/hypertune", runtime);
+    /* Not XDG_RUNTIME_DIR, which a service may have not, and which ends with
+     * the last session of its user. */
+    const char *said = getenv("HYPERTUNE_SSH_DIR");
+    if (said != NULL && said[0] == '/')
+        return said;
     return arena_printf(arena, "/tmp/hypertune-%ld", (long)getuid());
 }
 

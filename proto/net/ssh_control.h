@@ -7,8 +7,8 @@
 #include "proto/base/error.h"
 
 /* *path: for ssh's ControlPath, in the arena; ssh itself replaces %C. `folder`
- * is absolute and becomes a folder of this user alone; NULL: the one that
- * belongs to this user on this machine.
+ * is absolute and becomes a folder of this user alone; NULL:
+ * HYPERTUNE_SSH_DIR, else /tmp/hypertune-UID.
  * HT_INVALID       no host, or the folder's path is too long for a socket
  * HT_PRECONDITION  the folder is another user's, or open to others
  * HT_IO            it cannot be made */
