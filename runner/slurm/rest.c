@@ -4,7 +4,6 @@
 #include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "proto/base/clock.h"
 #include "proto/base/text.h"

@@ -133,8 +133,12 @@ static const char *user_of(struct arena *arena, const char *token)
     if (claims != NULL) {
         const size_t len = strcspn(claims + 1, ".");
         char *standard = arena_strndup(arena, claims + 1, len);
-        for (char *c = standard; *c != '\0'; c++)
-            *c = *c == '-' ? '+' : *c == '_' ? '/' : *c;
+        for (char *c = standard; (c = strpbrk(c, "-_")) != NULL; c++) {
+            if (*c == '-')
+                *c = '+';
+            else
+                *c = '/';
+        }
         size_t n = 0;
         const char *json = registry_auth_decode(arena, standard, &n);
         const struct node *map =

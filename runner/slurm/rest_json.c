@@ -2,7 +2,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 
 #include "runner/docker/docker.h"
 #include "runner/slurm/listing.h"
@@ -169,9 +168,9 @@ int rest_find_version(const struct node *openapi)
         if (path->key == NULL ||
             strncmp(path->key, before, strlen(before)) != 0)
             continue;
-        const int version = atoi(path->key + strlen(before));
+        const long version = strtol(path->key + strlen(before), NULL, 10);
         if (version >= REST_OLDEST && version <= REST_NEWEST && version > best)
-            best = version;
+            best = (int)version;
     }
     return best;
 }

@@ -2,7 +2,6 @@
 #ifndef HT_RUNNER_SLURM_REST_JSON_H
 #define HT_RUNNER_SLURM_REST_JSON_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "proto/base/arena.h"
