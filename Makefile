@@ -299,7 +299,7 @@ demo: deps ## install, build and tune a real trainer on real data
 deps: ## install the Debian packages the build needs
 	@.ci/deps build
 deps-check:
-	@.ci/deps build test $(if $(HYPERTUNE_TEST_ALL),extra)
+	@.ci/deps build test $(if $(HYPERTUNE_TEST_ALL),extra slurm)
 
 # ---- install ----
 BINDIR     ?= $(PREFIX)/bin

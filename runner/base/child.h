@@ -3,14 +3,13 @@
 #ifndef HT_RUNNER_BASE_CHILD_H
 #define HT_RUNNER_BASE_CHILD_H
 
-#include <stdbool.h>
 #include <sys/types.h>
 
 struct child {
     const char *const *argv; /* ends with NULL; argv[0] is looked up in PATH */
     const char *const *env;  /* the same; NULL: the runner's */
     int input, output;       /* -1: /dev/null */
-    bool joined;             /* its stderr is its output, else /dev/null */
+    int errors;              /* its stderr; 0: /dev/null */
     short group; /* POSIX_SPAWN_SETSID, POSIX_SPAWN_SETPGROUP, or 0 */
 };
 

@@ -1,301 +1,280 @@
+/* The commands of Slurm, on this machine or over ssh: slurm.h. */
 #include <ctype.h>
-#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
-#include "proto/base/number.h"
-#include "proto/base/text.h"
-#include "runner/slurm/program.h"
-#include "runner/slurm/rows.h"
+#include "proto/base/clock.h"
+#include "proto/net/ssh_control.h"
+#include "runner/slurm/call.h"
+#include "runner/slurm/listing.h"
 #include "runner/slurm/way.h"
 
-struct way {
-    struct program_place place;
+struct commands {
+    struct arena *arena; /* of what lasts */
+    struct call_place place;
+    const char *name;
 };
 
-/* The last line that has something, in the arena: Slurm's own words. */
-static const char *last_line(struct arena *arena, const char *output)
+static enum ht_status run(const struct commands *commands, struct arena *arena,
+                          const char *const argv[], const char *input,
+                          int64_t until_ms, struct call_answer *answer,
+                          struct ht_error *err)
 {
-    size_t len = strlen(output);
-    while (len > 0 && isspace((unsigned char)output[len - 1]))
-        len--;
-    size_t begin = len;
-    while (begin > 0 && output[begin - 1] != '\n')
-        begin--;
-    return arena_strndup(arena, output + begin, len - begin);
+    const struct call call = {
+        .argv = argv, .input = input, .until_ms = until_ms};
+    return call_run(arena, &commands->place, &call, answer, err);
 }
 
-/* Slurm's words that say nothing about the request itself. */
-static bool is_silence(const char *output)
+static int64_t deadline(void)
 {
-    static const char *const words[] = {"Unable to contact",
-                                        "Socket timed out",
-                                        "Zero Bytes",
-                                        "Unexpected message",
-                                        "connection failure",
-                                        "Connection refused",
-                                        "Unable to establish",
-                                        "Communication",
-                                        "Resource temporarily unavailable"};
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (strcasestr(output, words[i]) != NULL)
+    return clock_monotonic_ms() + SLURM_PATIENCE_MS;
+}
+
+/* A question, which fails for no reason but that Slurm is away. */
+static enum ht_status ask(const struct commands *commands, struct arena *arena,
+                          const char *const argv[], int64_t until_ms,
+                          const char **output, struct ht_error *err)
+{
+    struct call_answer answer;
+    const enum ht_status status =
+        run(commands, arena, argv, NULL, until_ms, &answer, err);
+    if (status != HT_OK)
+        return status;
+    if (answer.exit != 0)
+        return ht_fail(err, HT_UNAVAILABLE, "Slurm does not answer: %s",
+                       listing_words(arena, answer.errors));
+    *output = answer.output;
+    return HT_OK;
+}
+
+/* ---- opening ---- */
+
+static void commands_close(void *state)
+{
+    struct commands *commands = state;
+    if (commands == NULL)
+        return;
+    arena_free(commands->arena);
+    free(commands);
+}
+
+static enum ht_status set_place(struct commands *commands,
+                                const struct slurm_settings *settings,
+                                struct ht_error *err)
+{
+    commands->name = "commands";
+    if (settings->ssh == NULL)
+        return HT_OK;
+    commands->place.ssh = arena_strdup(commands->arena, settings->ssh);
+    commands->name =
+        arena_printf(commands->arena, "ssh to %s", commands->place.ssh);
+    return ssh_control_path(commands->arena, settings->folder, settings->ssh,
+                            &commands->place.control, err);
+}
+
+static enum ht_status commands_open(const struct slurm_settings *settings,
+                                    void **state, struct ht_error *err)
+{
+    static const char *const version[] = {"env", "squeue", "--version", NULL};
+    struct commands *commands = ht_xcalloc(1, sizeof *commands);
+    const char *output;
+    commands->arena = arena_new();
+    enum ht_status status = set_place(commands, settings, err);
+    if (status == HT_OK)
+        status =
+            ask(commands, commands->arena, version, deadline(), &output, err);
+    if (status != HT_OK) {
+        commands_close(commands);
+        return status;
+    }
+    *state = commands;
+    return HT_OK;
+}
+
+static const char *commands_name(const void *state)
+{
+    return ((const struct commands *)state)->name;
+}
+
+/* ---- submitting ---- */
+
+/* Whether a failure of sbatch leaves open what the controller did. */
+static bool is_away(const char *words)
+{
+    static const char *const signs[] = {
+        "Unable to contact slurm controller",
+        "Zero Bytes were transmitted",
+        "timed out",
+        "timeout",
+        "onnection failure",
+        "onnection refused",
+        "onnect failure",
+        "Slurm backup controller in standby mode",
+        "Slurm temporarily unable to accept job",
+        "Unspecified error",
+    };
+    for (size_t i = 0; i < sizeof signs / sizeof *signs; i++) {
+        if (strstr(words, signs[i]) != NULL)
             return true;
+    }
     return false;
 }
 
-/* Of a program that ended with another code than 0. */
-static enum ht_status refuse(struct arena *arena, const char *program,
-                             const char *output, int code, struct ht_error *err)
+static enum ht_status send_batch(struct commands *commands, struct arena *arena,
+                                 const char *option,
+                                 const struct slurm_batch *batch,
+                                 struct call_answer *answer,
+                                 struct ht_error *err)
 {
-    const char *words = last_line(arena, output);
-    const bool silent = code > 128 || is_silence(output);
-    return ht_fail(err, silent ? HT_UNAVAILABLE : HT_PRECONDITION, "%s: %s",
-                   program, words[0] != '\0' ? words : "it failed");
-}
-
-/* Runs a program that answers with code 0. */
-static enum ht_status ask(struct way *way, const char *const argv[],
-                          const char *input, struct arena *arena,
-                          const char **output, struct ht_error *err)
-{
-    int code = 0;
+    const char *const argv[] = {"env", "sbatch", option, NULL};
     const enum ht_status status =
-        program_run(&way->place, argv, input, arena, output, &code, err);
-    if (status != HT_OK || code == 0)
+        run(commands, arena, argv, slurm_script(arena, batch), deadline(),
+            answer, err);
+    if (status != HT_OK || answer->exit == 0)
         return status;
-    return refuse(arena, argv[0], *output, code, err);
+    const char *words = listing_words(arena, answer->errors);
+    if (*words == '\0' || is_away(words))
+        return ht_fail(err, HT_UNAVAILABLE, "Slurm does not answer: %s", words);
+    return ht_fail(err, HT_PRECONDITION, "Slurm refuses the job: %s", words);
 }
 
-/* ---- submit ---- */
-
-/* "12" or "12;cluster" on the last line; warnings come before. */
-static bool read_job(struct arena *arena, const char *output, int64_t *job)
+static enum ht_status commands_submit(void *state,
+                                      const struct slurm_batch *batch,
+                                      int64_t *job, struct ht_error *err)
 {
-    const char *line = last_line(arena, output);
-    return number_int64(arena_strndup(arena, line, strcspn(line, ";")), job) &&
-           *job > 0;
-}
-
-static enum ht_status submit(struct way *way, const struct slurm_batch *batch,
-                             int64_t *job, struct ht_error *err)
-{
-    static const char *const argv[] = {"sbatch", "--parsable", NULL};
     struct arena *arena = arena_new();
-    const char *output = NULL;
+    struct call_answer answer;
+    long long id;
+    char end;
     enum ht_status status =
-        ask(way, argv, slurm_script(arena, batch), arena, &output, err);
-    if (status == HT_OK && !read_job(arena, output, job))
-        status = ht_fail(err, HT_UNAVAILABLE, "sbatch named no job: %s",
-                         last_line(arena, output));
+        send_batch(state, arena, "--parsable", batch, &answer, err);
+    if (status == HT_OK) {
+        /* "12", or "12;cluster" */
+        const int n = sscanf(answer.output, "%18lld%c", &id, &end);
+        if (n < 1 || id < 1 ||
+            (n == 2 && end != ';' && isspace((unsigned char)end) == 0))
+            status = ht_fail(err, HT_UNAVAILABLE,
+                             "sbatch did not answer with the job's id");
+        else
+            *job = id;
+    }
     arena_free(arena);
     return status;
 }
 
-static enum ht_status test(struct way *way, const struct slurm_batch *batch,
-                           struct arena *arena, const char **words,
-                           struct ht_error *err)
+static enum ht_status commands_test(void *state,
+                                    const struct slurm_batch *batch,
+                                    struct arena *arena, const char **words,
+                                    struct ht_error *err)
 {
-    static const char *const argv[] = {"sbatch", "--test-only", NULL};
-    const char *output = NULL;
+    struct call_answer answer;
     const enum ht_status status =
-        ask(way, argv, slurm_script(arena, batch), arena, &output, err);
+        send_batch(state, arena, "--test-only", batch, &answer, err);
     if (status == HT_OK)
-        *words = last_line(arena, output);
+        *words = listing_words(arena, answer.errors);
     return status;
 }
 
-/* ---- list ---- */
+/* ---- the rest ---- */
 
-/* Not --json, which 20.11 lacks. Each element is a row of its own (-r), since
- * squeue shortens lists of them. A field is cut to its width; the name is last,
- * as it alone may have our separator. */
-static enum ht_status list(struct way *way, const char *prefix,
-                           struct arena *arena, struct slurm_rows *rows,
-                           struct ht_error *err)
+static enum ht_status commands_list(void *state, const char *prefix,
+                                    struct arena *arena,
+                                    struct slurm_rows *rows,
+                                    struct ht_error *err)
 {
-    static const char *const argv[] = {"env",    "SLURM_TIME_FORMAT=%s",
-                                       "squeue", "-h",
-                                       "-r",     "--me",
-                                       "-t",     "all",
-                                       "-O",     ROWS_FORMAT,
+    static const char *const argv[] = {"env",
+                                       "SLURM_TIME_FORMAT=%s",
+                                       "SLURM_BITSTR_LEN=0",
+                                       "squeue",
+                                       "-h",
+                                       "-a",
+                                       "--me",
+                                       "-t",
+                                       "all",
+                                       "-o",
+                                       LISTING_FORMAT,
                                        NULL};
-    struct arena *work = arena_new();
-    const char *output = NULL;
-    int code = 0;
-    enum ht_status status =
-        program_run(&way->place, argv, NULL, work, &output, &code, err);
-    /* A wrong or partial listing would end elements that run. */
-    if (status == HT_OK && code != 0)
-        status =
-            ht_fail(err, HT_UNAVAILABLE, "squeue: %s", last_line(work, output));
-    if (status == HT_OK)
-        rows_read(arena, output, prefix, rows);
-    arena_free(work);
-    return status;
+    const char *output;
+    const enum ht_status status =
+        ask(state, arena, argv, deadline(), &output, err);
+    return status == HT_OK ? listing_rows(arena, output, prefix, rows, err)
+                           : status;
 }
 
-/* ---- cancel ---- */
-
-static bool is_gone(const char *output)
+/* Whether each line says that an element is gone. */
+static bool are_gone(const char *errors)
 {
-    return strcasestr(output, "Invalid job id") != NULL ||
-           strcasestr(output, "already completing or completed") != NULL;
+    static const char *const signs[] = {"Invalid job id", "already complet",
+                                        "already finished"};
+    while (*errors != '\0') {
+        const size_t len = strcspn(errors, "\n");
+        bool gone = len == 0;
+        for (size_t i = 0; i < sizeof signs / sizeof *signs; i++) {
+            const char *at = strstr(errors, signs[i]);
+            gone = gone || (at != NULL && at < errors + len);
+        }
+        if (!gone)
+            return false;
+        errors += len + (errors[len] == '\n');
+    }
+    return true;
 }
 
-static enum ht_status cancel(struct way *way, int64_t job, int first, int last,
-                             bool waiting, struct ht_error *err)
+static enum ht_status commands_cancel(void *state, int64_t job, int first,
+                                      int last, bool waiting,
+                                      struct ht_error *err)
 {
     struct arena *arena = arena_new();
     const char *elements =
-        arena_printf(arena, "%" PRId64 "_[%d-%d]", job, first, last);
-    const char *const all[] = {"scancel", elements, NULL};
-    const char *const those[] = {"scancel", "--state=PENDING", elements, NULL};
-    const char *output = NULL;
-    int code = 0;
-    enum ht_status status = program_run(&way->place, waiting ? those : all,
-                                        NULL, arena, &output, &code, err);
-    if (status == HT_OK && code != 0 && !is_gone(output))
-        status = refuse(arena, "scancel", output, code, err);
+        arena_printf(arena, "%lld_[%d-%d]", (long long)job, first, last);
+    const char *const some[] = {"env", "scancel", "--state=PENDING", elements,
+                                NULL};
+    const char *const all[] = {"env", "scancel", elements, NULL};
+    struct call_answer answer;
+    enum ht_status status =
+        run(state, arena, waiting ? some : all, NULL, deadline(), &answer, err);
+    if (status == HT_OK && answer.exit != 0 && !are_gone(answer.errors))
+        status = ht_fail(err, HT_UNAVAILABLE, "scancel failed: %s",
+                         listing_words(arena, answer.errors));
     arena_free(arena);
     return status;
 }
 
-/* ---- limits ---- */
-
-/* The value of "KEY=VALUE" in a line of scontrol -o; "" when it is absent. */
-static const char *find_value(struct arena *arena, const char *line, size_t len,
-                              const char *key)
+static enum ht_status commands_limits(void *state, struct arena *arena,
+                                      struct slurm_limits *limits,
+                                      struct ht_error *err)
 {
-    const size_t key_len = strlen(key);
-    for (size_t i = 0; i + key_len < len; i++) {
-        const bool begins = i == 0 || line[i - 1] == ' ';
-        if (begins && strncmp(line + i, key, key_len) == 0 &&
-            line[i + key_len] == '=') {
-            const char *value = line + i + key_len + 1;
-            return arena_strndup(arena, value, strcspn(value, " \n"));
-        }
-    }
-    return "";
-}
-
-/* "MaxArraySize            = 10001" in the text of `scontrol show config`. */
-static const char *find_setting(struct arena *arena, const char *config,
-                                const char *key)
-{
-    const size_t len = strlen(key);
-    for (const char *line = config; line != NULL && *line != '\0';) {
-        if (strncmp(line, key, len) == 0 && line[len] == ' ') {
-            const char *value = line + len + strspn(line + len, " =");
-            return arena_strndup(arena, value, strcspn(value, " \n"));
-        }
-        line = strchr(line, '\n');
-        line += line != NULL;
-    }
-    return "";
-}
-
-static struct slurm_partition read_partition(struct arena *arena,
-                                             const char *line, size_t len)
-{
-    const int64_t usual =
-        way_limit_ms(find_value(arena, line, len, "DefaultTime"));
-    const int64_t most = way_limit_ms(find_value(arena, line, len, "MaxTime"));
-    return (struct slurm_partition){
-        .name = find_value(arena, line, len, "PartitionName"),
-        .is_default =
-            strcmp(find_value(arena, line, len, "Default"), "YES") == 0,
-        .is_up = strcmp(find_value(arena, line, len, "State"), "UP") == 0,
-        .default_ms = usual > 0 ? usual : 0,
-        .most_ms = most > 0 ? most : 0,
-    };
-}
-
-static void read_partitions(struct arena *arena, const char *text,
-                            struct slurm_limits *limits)
-{
-    struct slurm_partition *items = NULL;
-    while (*text != '\0') {
-        const size_t len = strcspn(text, "\n");
-        const struct slurm_partition one = read_partition(arena, text, len);
-        if (one.name[0] != '\0') {
-            items =
-                arena_grow(arena, items, limits->n_partitions, sizeof *items);
-            items[limits->n_partitions++] = one;
-        }
-        text += len + (text[len] == '\n');
-    }
-    limits->partitions = items;
-}
-
-static void read_reservations(struct arena *arena, const char *text,
-                              struct slurm_limits *limits)
-{
-    const char **items = NULL;
-    while (*text != '\0') {
-        const size_t len = strcspn(text, "\n");
-        const char *name = find_value(arena, text, len, "ReservationName");
-        if (name[0] != '\0') {
-            items =
-                arena_grow(arena, items, limits->n_reservations, sizeof *items);
-            items[limits->n_reservations++] = name;
-        }
-        text += len + (text[len] == '\n');
-    }
-    limits->reservations = items;
-}
-
-static enum ht_status limits(struct way *way, struct arena *arena,
-                             struct slurm_limits *limits, struct ht_error *err)
-{
-    static const char *const config[] = {"scontrol", "show", "config", NULL};
-    static const char *const partitions[] = {"scontrol", "-o", "show",
-                                             "partition", NULL};
-    static const char *const reservations[] = {"scontrol", "-o", "show",
-                                               "reservation", NULL};
+    static const char *const config[] = {"env", "scontrol", "show", "config",
+                                         NULL};
+    static const char *const partitions[] = {"env",  "scontrol",  "-o",
+                                             "show", "partition", NULL};
+    static const char *const reservations[] = {"env",  "scontrol",    "-o",
+                                               "show", "reservation", NULL};
+    const int64_t until_ms = deadline();
     struct slurm_limits found = {0};
-    const char *output = NULL;
-    int64_t most = 0;
-    enum ht_status status = ask(way, config, NULL, arena, &output, err);
+    const char *output;
+    enum ht_status status = ask(state, arena, config, until_ms, &output, err);
+    if (status == HT_OK)
+        status = listing_config(arena, output, &found, err);
+    if (status == HT_OK)
+        status = ask(state, arena, partitions, until_ms, &output, err);
     if (status != HT_OK)
         return status;
-    found.version = find_setting(arena, output, "SLURM_VERSION");
-    if (number_int64(find_setting(arena, output, "MaxArraySize"), &most) &&
-        most > 0 && most < INT32_MAX)
-        found.most_array = (int)most;
-    status = ask(way, partitions, NULL, arena, &output, err);
+    listing_partitions(arena, output, &found);
+    status = ask(state, arena, reservations, until_ms, &output, err);
     if (status != HT_OK)
         return status;
-    read_partitions(arena, output, &found);
-    status = ask(way, reservations, NULL, arena, &output, err);
-    if (status != HT_OK)
-        return status;
-    read_reservations(arena, output, &found);
+    listing_reservations(arena, output, &found);
     *limits = found;
     return HT_OK;
 }
 
-static void close_way(struct way *way)
-{
-    (void)way; /* jobs and the master of ssh are not ours to end */
-}
-
-void commands_open(struct slurm *slurm, const char *ssh, const char *socket)
-{
-    static const struct way_functions functions = {
-        .close = close_way,
-        .submit = submit,
-        .test = test,
-        .list = list,
-        .cancel = cancel,
-        .limits = limits,
-    };
-    struct way *way = arena_alloc(slurm->arena, 1, sizeof *way);
-    if (ssh != NULL)
-        way->place = (struct program_place){
-            .ssh = arena_strdup(slurm->arena, ssh), .socket = socket};
-    slurm->functions = &functions;
-    slurm->way = way;
-    slurm->name =
-        ssh != NULL ? arena_printf(slurm->arena, "ssh to %s", ssh) : "commands";
-}
+const struct way way_commands = {.open = commands_open,
+                                 .close = commands_close,
+                                 .name = commands_name,
+                                 .submit = commands_submit,
+                                 .test = commands_test,
+                                 .list = commands_list,
+                                 .cancel = commands_cancel,
+                                 .limits = commands_limits};

@@ -1,132 +1,175 @@
-/* slurm_way.c - a way to Slurm from the command line.
+/* slurm_way.c - the interface runner/slurm/slurm.h from the command line.
  *
- *     slurm_way REST TOKEN_FILE SSH FOLDER submit|test NAME ELEMENTS
- * [OPTION=VALUE...] slurm_way ... list PREFIX slurm_way ...
- * cancel|cancel-waiting JOB FIRST LAST slurm_way ... limits
+ *     slurm_way [rest=URL] [token=FILE] [ssh=HOST] [folder=FOLDER] COMMAND
  *
- * The first four may be "". A submitted script runs the file `work` of FOLDER,
- * with the element's number as its argument. */
+ *     way
+ *     submit NAME FOLDER ELEMENTS SCRIPT [OPTION[=VALUE]...]
+ *     test NAME FOLDER ELEMENTS SCRIPT [OPTION[=VALUE]...]
+ *     list PREFIX
+ *     cancel JOB FIRST LAST [waiting]
+ *     limits
+ *
+ * SCRIPT is the text itself. Prints lines of words; a failure is its google.rpc
+ * name and its words at stderr, and code 1. */
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <curl/curl.h>
 
-#include "proto/doc/json.h"
 #include "runner/slurm/slurm.h"
 
-static const char *or_null(const char *word)
+enum { MOST_OPTIONS = 32, USAGE = 2 };
+
+static const char *const states[] = {
+    "PENDING",   "RUNNING",  "ENDING",   "COMPLETED",     "FAILED",
+    "CANCELLED", "TIMEOUT",  "DEADLINE", "OUT_OF_MEMORY", "NODE_FAIL",
+    "PREEMPTED", "REQUEUED", "HELD",     "UNKNOWN"};
+
+static void add(struct slurm_option options[], size_t *n, const char *name,
+                const char *value)
 {
-    return word[0] != '\0' ? word : NULL;
+    options[*n] = (struct slurm_option){name, value};
+    ++*n;
 }
 
-static struct slurm_batch make_batch(struct arena *arena, char **argv)
+/* NAME FOLDER ELEMENTS SCRIPT [OPTION[=VALUE]...] */
+static enum ht_status send_batch(struct slurm *slurm, struct arena *arena,
+                                 bool test, char **words, struct ht_error *err)
 {
-    const int elements = (int)strtol(argv[7], NULL, 10);
-    struct slurm_option *options = arena_alloc(arena, 32, sizeof *options);
-    size_t n = 0;
-    options[n++] = (struct slurm_option){"job-name", argv[6]};
-    options[n++] = (struct slurm_option){
-        "array", arena_printf(arena, "0-%d", elements - 1)};
-    options[n++] = (struct slurm_option){"chdir", argv[4]};
-    options[n++] = (struct slurm_option){
-        "output", arena_printf(arena, "%s/%%a.out", argv[4])};
-    options[n++] = (struct slurm_option){"signal", "B:USR1@60"};
-    options[n++] = (struct slurm_option){"no-requeue", NULL};
-    for (char **word = argv + 8; *word != NULL && n < 32; word++) {
-        char *value = strchr(*word, '=');
-        if (value != NULL)
-            *value++ = '\0';
-        options[n++] = (struct slurm_option){*word, value};
+    struct slurm_option options[MOST_OPTIONS + 4];
+    struct slurm_batch batch = {.name = words[0],
+                                .folder = words[1],
+                                .elements = (int)strtol(words[2], NULL, 10),
+                                .script = words[3],
+                                .tasks = 1,
+                                .options = options};
+    size_t *n = &batch.n_options;
+    add(options, n, "job-name", batch.name);
+    add(options, n, "array", arena_printf(arena, "0-%d", batch.elements - 1));
+    add(options, n, "chdir", batch.folder);
+    add(options, n, "output", arena_printf(arena, "%s/%%a.out", batch.folder));
+    for (words += 4; *words != NULL && *n < MOST_OPTIONS; words++) {
+        char *equals = strchr(*words, '=');
+        if (equals != NULL)
+            *equals = '\0';
+        add(options, n, *words, equals != NULL ? equals + 1 : NULL);
     }
-    return (struct slurm_batch){
-        .name = argv[6],
-        .script = "#!/bin/sh\nexec ./work \"$SLURM_ARRAY_TASK_ID\"\n",
-        .folder = argv[4],
-        .elements = elements,
-        .tasks = 1,
-        .n_options = n,
-        .options = options};
+    int64_t job = 0;
+    const char *said = "";
+    const enum ht_status status =
+        test ? slurm_test(slurm, &batch, arena, &said, err)
+             : slurm_submit(slurm, &batch, &job, err);
+    if (status == HT_OK && test)
+        printf("%s\n", said);
+    else if (status == HT_OK)
+        printf("%lld\n", (long long)job);
+    return status;
 }
 
 static enum ht_status list(struct slurm *slurm, struct arena *arena,
                            const char *prefix, struct ht_error *err)
 {
-    struct slurm_rows rows;
+    struct slurm_rows rows = {0};
     const enum ht_status status = slurm_list(slurm, prefix, arena, &rows, err);
-    for (size_t i = 0; status == HT_OK && i < rows.n; i++) {
+    for (size_t i = 0; i < rows.n; i++) {
         const struct slurm_row *row = &rows.rows[i];
-        printf("%lld|%d|%d|%s|%d|%s|%s|%lld|%d|%d\n", (long long)row->job,
-               row->first, row->last, row->name, (int)row->state, row->reason,
-               row->nodes, (long long)row->end_ms, row->exit, row->signal);
+        printf("%lld|%d|%d|%s|%s|%s|%lld|%d|%d|%s\n", (long long)row->job,
+               row->first, row->last, states[row->state], row->reason,
+               row->nodes, (long long)row->end_ms, row->exit, row->signal,
+               row->name);
     }
     return status;
 }
 
-static enum ht_status show_limits(struct slurm *slurm, struct arena *arena,
-                                  struct ht_error *err)
+static enum ht_status limits(struct slurm *slurm, struct arena *arena,
+                             struct ht_error *err)
 {
-    struct slurm_limits limits;
-    const enum ht_status status = slurm_limits(slurm, arena, &limits, err);
+    struct slurm_limits all = {0};
+    const enum ht_status status = slurm_limits(slurm, arena, &all, err);
     if (status != HT_OK)
         return status;
-    printf("%s|%d|%zu\n", limits.version, limits.most_array,
-           limits.n_reservations);
-    for (size_t i = 0; i < limits.n_partitions; i++) {
-        const struct slurm_partition *one = &limits.partitions[i];
-        printf("%s|%d|%d|%lld|%lld\n", one->name, one->is_default, one->is_up,
-               (long long)one->default_ms, (long long)one->most_ms);
+    printf("version %s\nmost_array %d\n", all.version, all.most_array);
+    for (size_t i = 0; i < all.n_partitions; i++) {
+        const struct slurm_partition *one = &all.partitions[i];
+        printf("partition %s %d %d %lld %lld\n", one->name, one->is_default,
+               one->is_up, (long long)one->default_ms, (long long)one->most_ms);
     }
+    for (size_t i = 0; i < all.n_reservations; i++)
+        printf("reservation %s\n", all.reservations[i]);
     return HT_OK;
 }
 
-static enum ht_status run(struct slurm *slurm, struct arena *arena, char **argv,
-                          struct ht_error *err)
+static enum ht_status cancel(struct slurm *slurm, int n, char **words,
+                             struct ht_error *err)
 {
-    const char *verb = argv[5], *words = "";
-    int64_t job = 0;
-    enum ht_status status = HT_OK;
-    if (strcmp(verb, "limits") == 0)
-        return show_limits(slurm, arena, err);
-    if (strcmp(verb, "list") == 0)
-        return list(slurm, arena, argv[6], err);
-    if (strncmp(verb, "cancel", 6) == 0)
-        return slurm_cancel(slurm, strtoll(argv[6], NULL, 10),
-                            (int)strtol(argv[7], NULL, 10),
-                            (int)strtol(argv[8], NULL, 10),
-                            strcmp(verb, "cancel-waiting") == 0, err);
-    const struct slurm_batch batch = make_batch(arena, argv);
-    if (strcmp(verb, "test") == 0) {
-        status = slurm_test(slurm, &batch, arena, &words, err);
-        printf("%s\n", words);
-    } else {
-        status = slurm_submit(slurm, &batch, &job, err);
-        printf("%lld\n", (long long)job);
-    }
-    return status;
+    return slurm_cancel(slurm, strtoll(words[0], NULL, 10),
+                        (int)strtol(words[1], NULL, 10),
+                        (int)strtol(words[2], NULL, 10), n == 4, err);
 }
 
-/* Exit code: 1 plus the status. */
+/* -1: no such command. */
+static int order(struct slurm *slurm, struct arena *arena, int n, char **words,
+                 struct ht_error *err)
+{
+    const char *verb = words[0];
+    const bool test = strcmp(verb, "test") == 0;
+    if ((test || strcmp(verb, "submit") == 0) && n >= 5)
+        return (int)send_batch(slurm, arena, test, words + 1, err);
+    if (strcmp(verb, "list") == 0 && n == 2)
+        return (int)list(slurm, arena, words[1], err);
+    if (strcmp(verb, "cancel") == 0 && (n == 4 || n == 5))
+        return (int)cancel(slurm, n - 1, words + 1, err);
+    if (strcmp(verb, "limits") == 0 && n == 1)
+        return (int)limits(slurm, arena, err);
+    if (strcmp(verb, "way") != 0 || n != 1)
+        return -1;
+    printf("%s\n", slurm_way(slurm));
+    return HT_OK;
+}
+
+/* Takes NAME=VALUE at the beginning; false: another word. */
+static bool take_setting(struct slurm_settings *settings, const char *word)
+{
+    const struct {
+        const char *name;
+        const char **value;
+    } all[] = {{"rest=", &settings->rest},
+               {"token=", &settings->token_file},
+               {"ssh=", &settings->ssh},
+               {"folder=", &settings->folder}};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        const size_t len = strlen(all[i].name);
+        if (strncmp(word, all[i].name, len) == 0) {
+            *all[i].value = word + len;
+            return true;
+        }
+    }
+    return false;
+}
+
 int main(int argc, char **argv)
 {
-    struct ht_error err = {.text = ""};
+    struct ht_error err;
+    struct slurm_settings settings = {0};
     struct slurm *slurm = NULL;
-    if (argc < 6)
-        return 2;
-    json_init();
+    int first = 1;
+    while (first < argc && take_setting(&settings, argv[first]))
+        first++;
+    if (first == argc)
+        return USAGE;
     curl_global_init(CURL_GLOBAL_DEFAULT);
     struct arena *arena = arena_new();
-    const struct slurm_settings settings = {.rest = or_null(argv[1]),
-                                            .token_file = or_null(argv[2]),
-                                            .ssh = or_null(argv[3]),
-                                            .folder = or_null(argv[4])};
-    enum ht_status status = slurm_open(&settings, &slurm, &err);
-    if (status == HT_OK)
-        status = run(slurm, arena, argv, &err);
-    if (status != HT_OK)
-        (void)fprintf(stderr, "%s %s\n", ht_status_rpc(status), err.text);
+    int code = (int)slurm_open(&settings, &slurm, &err);
+    if (code == HT_OK)
+        code = order(slurm, arena, argc - first, argv + first, &err);
+    if (code > HT_OK)
+        (void)fprintf(stderr, "%s %s\n", ht_status_rpc(err.status), err.text);
     slurm_close(slurm);
     arena_free(arena);
     curl_global_cleanup();
-    return status == HT_OK ? 0 : 1;
+    if (code < 0)
+        return USAGE;
+    return code == HT_OK ? 0 : 1;
 }

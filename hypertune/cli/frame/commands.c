@@ -274,9 +274,10 @@ const struct cli_command cli_commands[] = {
     COMMAND("runner", cli_runner, GROUP_SERVER, 0, CLI_ANY, NULL,
             "[join URL --token TOKEN] [FLAGS OF hypertune-runner]",
             "offer this machine to a server"),
-    COMMAND("runners", cli_list_runners, GROUP_SERVER, 0, 2, "move",
-            "[drain NAME | resume NAME]",
-            "who runs the trials; drain: one gets no more"),
+    COMMAND("runners", cli_list_runners, GROUP_SERVER, 0, CLI_ANY, "move",
+            "[drain NAME | resume NAME | connect HOST [-- OPTION OF ssh...]]",
+            "who runs the trials; drain: one gets no more; connect: open ssh "
+            "to a login node"),
     COMMAND("projects", cli_projects, GROUP_SERVER, 0, CLI_ANY, "",
             "[set NAME share=N slots=N gpus=N]",
             "who shares the runners, and with which quotas"),
