@@ -221,22 +221,61 @@ static bool are_gone(const char *errors)
     return true;
 }
 
+/* Cancels by the words of scancel behind its name, ended by NULL. */
+static enum ht_status cancel_words(struct commands *commands,
+                                   struct arena *arena,
+                                   const char *const argv[],
+                                   struct ht_error *err)
+{
+    struct call_answer answer;
+    const enum ht_status status =
+        run(commands, arena, argv, NULL, deadline(), &answer, err);
+    if (status == HT_OK && answer.exit != 0 && !are_gone(answer.errors))
+        return ht_fail(err, HT_UNAVAILABLE, "scancel failed: %s",
+                       listing_words(arena, answer.errors));
+    return status;
+}
+
+/* By what waits now, named exactly: scancel --state=PENDING JOB_[A-B] ends all
+ * that waits of the array, and a hold holds all of it (22.05). One that begins
+ * within the milliseconds between the two commands is cancelled too. */
+static enum ht_status cancel_waiting(struct commands *commands,
+                                     struct arena *arena, int64_t job,
+                                     int first, int last, struct ht_error *err)
+{
+    struct slurm_rows rows = {0};
+    const enum ht_status status =
+        commands_list(commands, "", arena, &rows, err);
+    if (status != HT_OK)
+        return status;
+    size_t n = 2;
+    const char **argv = arena_alloc(arena, rows.n + 3, sizeof *argv);
+    argv[0] = "env";
+    argv[1] = "scancel";
+    for (size_t i = 0; i < rows.n; i++) {
+        const struct slurm_row *row = &rows.rows[i];
+        const int from = row->first > first ? row->first : first;
+        const int to = row->last < last ? row->last : last;
+        const bool waits =
+            row->state == SLURM_PENDING || row->state == SLURM_HELD;
+        if (row->job == job && waits && from <= to)
+            argv[n++] =
+                arena_printf(arena, "%lld_[%d-%d]", (long long)job, from, to);
+    }
+    return n == 2 ? HT_OK : cancel_words(commands, arena, argv, err);
+}
+
 static enum ht_status commands_cancel(void *state, int64_t job, int first,
                                       int last, bool waiting,
                                       struct ht_error *err)
 {
     struct arena *arena = arena_new();
-    const char *elements =
-        arena_printf(arena, "%lld_[%d-%d]", (long long)job, first, last);
-    const char *const some[] = {"env", "scancel", "--state=PENDING", elements,
-                                NULL};
-    const char *const all[] = {"env", "scancel", elements, NULL};
-    struct call_answer answer;
-    enum ht_status status =
-        run(state, arena, waiting ? some : all, NULL, deadline(), &answer, err);
-    if (status == HT_OK && answer.exit != 0 && !are_gone(answer.errors))
-        status = ht_fail(err, HT_UNAVAILABLE, "scancel failed: %s",
-                         listing_words(arena, answer.errors));
+    const char *const argv[] = {
+        "env", "scancel",
+        arena_printf(arena, "%lld_[%d-%d]", (long long)job, first, last), NULL};
+    const enum ht_status status =
+        waiting ? cancel_waiting(state, arena, job, first, last, err)
+                : cancel_words(state, arena, argv, err);
     arena_free(arena);
     return status;
 }

@@ -62,8 +62,9 @@ enum slurm_state listing_state(const char *word, const char *reason)
         {"RESV_DEL_HOLD", SLURM_HELD},
         {"SPECIAL_EXIT", SLURM_HELD},
     };
-    if (strcmp(word, "PENDING") == 0 && (strcmp(reason, "JobHeldUser") == 0 ||
-                                         strcmp(reason, "JobHeldAdmin") == 0))
+    if (strcmp(word, "PENDING") == 0 &&
+        (strstr(reason, "JobHeldUser") != NULL ||
+         strstr(reason, "JobHeldAdmin") != NULL))
         return SLURM_HELD;
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         if (strcmp(word, words[i].word) == 0)

@@ -109,7 +109,7 @@ enum ht_status slurm_list(struct slurm *slurm, const char *prefix,
                           struct arena *arena, struct slurm_rows *rows,
                           struct ht_error *err);
 /* Ends elements first..last of an array; `waiting`: only those that wait, and
- * none that has begun meanwhile. One that is gone is no error. */
+ * none that had begun when it was asked. One that is gone is no error. */
 enum ht_status slurm_cancel(struct slurm *slurm, int64_t job, int first,
                             int last, bool waiting, struct ht_error *err);
 enum ht_status slurm_limits(struct slurm *slurm, struct arena *arena,

@@ -80,6 +80,7 @@ static void states_are_slurms_words(void)
     CHECK(listing_state("COMPLETING", "None") == SLURM_ENDING);
     CHECK(listing_state("BOOT_FAIL", "None") == SLURM_NODE_FAIL);
     CHECK(listing_state("PENDING", "JobHeldUser") == SLURM_HELD);
+    CHECK(listing_state("PENDING", "Resources,JobHeldAdmin") == SLURM_HELD);
     CHECK(listing_state("RUNNING", "JobHeldUser") == SLURM_RUNNING);
     CHECK(listing_state("OUT_OF_MEMORY", "") == SLURM_OUT_OF_MEMORY);
     CHECK(listing_state("NEVER_HEARD", "") == SLURM_UNKNOWN);
