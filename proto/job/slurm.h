@@ -41,9 +41,11 @@ struct slurm_need {
         int count;
         double cpus; /* of each replica; 0: one */
         int64_t memory_bytes, gpus;
+        bool gpu_detail; /* asks for a part of a GPU, or for GPUs with so much
+                            memory: slurm_batch() refuses it without a gres */
         const char *gpu_model; /* NULL: any */
         const char *image;     /* NULL: processes */
-    } *pools;
+    } * pools;
     int64_t trial_timeout_ms, grace_ms; /* as of struct job */
 };
 
@@ -70,7 +72,7 @@ struct slurm_site {
     const char *folder; /* of the batch, absolute, on the shared file system */
     const char *shim;   /* absolute path of hypertune-shim, which nodes see */
     int elements;
-    int64_t limit_ms;   /* granted to the partition, 0: not known */
+    int64_t limit_ms; /* granted to the partition, 0: not known */
 };
 
 /* Reads defaults for a cluster, a YAML file with the members of the section
@@ -85,9 +87,15 @@ enum ht_status slurm_read_defaults(struct arena *arena, const char *text,
 void slurm_apply_defaults(struct arena *arena, struct job_slurm *section,
                           const struct job_slurm *defaults);
 
-/* Of a job with pools; texts are borrowed from it, the rest is in the arena. */
+/* Of a job with pools; texts are borrowed from it, the rest is in the arena. A
+ * machine type is what Google documents, see machine_type.h; a caller that
+ * knows others gives a job whose pools have their needs and no machine. */
 struct slurm_need slurm_need_of(struct arena *arena, const struct job *job);
-/* Its text as JSON, the same for equal needs, and back (HT_INVALID). */
+/* Its text as JSON, the same for equal needs, and back (HT_INVALID; a member
+ * that is not known is wrong, too, for it may ask for something):
+ * {"slurm":{as in a spec},"pools":[{"count":1,"cpus":2,"memoryBytes":N,
+ * "gpus":1,"gpuDetail":true,"gpuModel":"a100","image":"i"}],
+ * "trialTimeoutMs":N,"graceMs":N}; what is 0, false or NULL is left out. */
 const char *slurm_need_write(struct arena *arena,
                              const struct slurm_need *need);
 enum ht_status slurm_need_read(struct arena *arena, const struct node *map,

@@ -31,32 +31,32 @@ struct slurm_settings {
 /* Every state of Slurm is one of these; see ends.h for what an end means. */
 enum slurm_state {
     SLURM_PENDING,
-    SLURM_RUNNING,  /* CONFIGURING, RUNNING, SUSPENDED, STAGE_OUT, SIGNALING */
-    SLURM_ENDING,   /* COMPLETING: processes may still run */
+    SLURM_RUNNING, /* CONFIGURING, RUNNING, SUSPENDED, STAGE_OUT, SIGNALING */
+    SLURM_ENDING,  /* COMPLETING: processes may still run */
     SLURM_COMPLETED,
-    SLURM_FAILED,   /* FAILED, its exit code or signal is known */
+    SLURM_FAILED, /* FAILED, its exit code or signal is known */
     SLURM_CANCELLED,
     SLURM_TIMEOUT,
     SLURM_DEADLINE,
     SLURM_OUT_OF_MEMORY,
     SLURM_NODE_FAIL, /* NODE_FAIL, BOOT_FAIL, LAUNCH_FAILED */
     SLURM_PREEMPTED,
-    SLURM_REQUEUED,  /* PENDING again after it had begun */
-    SLURM_HELD,      /* PENDING with JobHeldUser or JobHeldAdmin */
-    SLURM_UNKNOWN    /* a word that this version does not know */
+    SLURM_REQUEUED, /* PENDING again after it had begun */
+    SLURM_HELD,     /* PENDING with JobHeldUser or JobHeldAdmin */
+    SLURM_UNKNOWN   /* a word that this version does not know */
 };
 
 /* One element as the cluster lists it. Those that wait may be one row. */
 struct slurm_row {
-    int64_t job;       /* of the array */
-    int first, last;   /* elements; the same for one that has begun */
-    const char *name;  /* of the array */
+    int64_t job;      /* of the array */
+    int first, last;  /* elements; the same for one that has begun */
+    const char *name; /* of the array */
     enum slurm_state state;
-    const char *reason;   /* in Slurm's words, "" when there is none */
-    const char *nodes;    /* "n[1-2]", "" before it begins */
-    int64_t end_ms;       /* wall clock: its limit, or when it ended; 0: not
-                             known */
-    int exit, signal;     /* -1: not known */
+    const char *reason; /* in Slurm's words, "" when there is none */
+    const char *nodes;  /* "n[1-2]", "" before it begins */
+    int64_t end_ms;     /* wall clock: its limit, or when it ended; 0: not
+                           known */
+    int exit, signal;   /* -1: not known */
 };
 struct slurm_rows {
     size_t n;
@@ -70,7 +70,8 @@ struct slurm_partition {
 };
 struct slurm_limits {
     const char *version; /* "22.05.8" */
-    int most_array;      /* MaxArraySize: elements are 0 .. this - 1 */
+    int most_array;      /* MaxArraySize: elements are 0 .. this - 1; 0: not
+                            known, as slurmrestd does not say it */
     size_t n_partitions;
     const struct slurm_partition *partitions;
     size_t n_reservations;
@@ -83,6 +84,10 @@ struct slurm_limits {
  * HT_INVALID        a setting is wrong */
 enum ht_status slurm_open(const struct slurm_settings *settings,
                           struct slurm **slurm, struct ht_error *err);
+/* The control socket of ssh to that login node, which a person opens with
+ * `hypertune runners connect`; in the arena. */
+const char *slurm_ssh_socket(struct arena *arena, const char *folder,
+                             const char *ssh);
 void slurm_close(struct slurm *slurm); /* accepts NULL; jobs continue */
 /* "slurmrestd, v0.0.38", "commands", "ssh to login"; borrowed. */
 const char *slurm_way(const struct slurm *slurm);
@@ -104,7 +109,7 @@ enum ht_status slurm_list(struct slurm *slurm, const char *prefix,
                           struct arena *arena, struct slurm_rows *rows,
                           struct ht_error *err);
 /* Ends elements first..last of an array; `waiting`: only those that wait, and
- * none that has begun meanwhile. One that is gone is no error. */
+ * none that had begun when it was asked. One that is gone is no error. */
 enum ht_status slurm_cancel(struct slurm *slurm, int64_t job, int first,
                             int last, bool waiting, struct ht_error *err);
 enum ht_status slurm_limits(struct slurm *slurm, struct arena *arena,

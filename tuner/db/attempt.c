@@ -60,9 +60,9 @@ enum ht_status db_attempt_leased(struct db *db, struct arena *arena,
     return db_ask_list(
         db, DB_ATTEMPTS(arena, list), err,
         "SELECT " DB_ATTEMPT_COLUMNS " FROM attempts "
-        "WHERE runner=? AND boot=? AND lease_id=? AND " ATTEMPT_IS_OPEN
+        "WHERE runner=? AND boot=? AND lease_id>=? AND lease_id<=? AND " ATTEMPT_IS_OPEN
         " AND " ATTEMPT_IS_STARTING " ORDER BY study, trial, n",
-        "ssi", key->runner, key->boot, key->id);
+        "ssii", key->runner, key->boot, key->since, key->id);
 }
 
 static const char missing[] = "there is no such attempt";

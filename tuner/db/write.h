@@ -200,10 +200,11 @@ enum ht_status db_attempt_all_open(struct db *db, struct arena *arena,
 enum ht_status db_attempt_open(struct db *db, struct arena *arena,
                                const char *runner, struct attempt_list *list,
                                struct ht_error *err);
-/* STARTING ones that this very lease request was given. */
+/* STARTING ones that this very lease request was given, or one of those that it
+ * replaces. */
 struct lease_key {
     const char *runner, *boot;
-    int64_t id;
+    int64_t since, id;
 };
 /* Those that still wait to begin: a request that comes again gets the same. */
 enum ht_status db_attempt_leased(struct db *db, struct arena *arena,

@@ -411,13 +411,14 @@ static enum ht_status give_new(struct lease_poll *poll, int64_t free_slots,
     return HT_OK;
 }
 
-/* The same request came again after a restart: the same attempts, under fresh
- * tokens because only hashes of the old ones were kept. */
+/* The same request came again after a restart, or one that replaces it: the
+ * same attempts, under fresh tokens because only hashes of the old ones were kept. */
 static enum ht_status give_again(struct lease_poll *poll, bool *again,
                                  struct ht_error *err)
 {
-    const struct lease_key key = {poll->runner->id, poll->runner->boot,
-                                  poll->id};
+    const struct lease_key key = {
+        poll->runner->id, poll->runner->boot,
+        node_get_int(poll->req->body, "since", poll->id), poll->id};
     struct attempt_list list;
     enum ht_status status =
         db_attempt_leased(poll->db, poll->arena, &key, &list, err);
