@@ -136,7 +136,6 @@ static void forget_job(struct live *live, struct live_study *study)
     arena_free(study->arena);
     study->arena = NULL;
     study->job = NULL;
-    study->need = study->need_hash = NULL;
     const size_t left = bytes_of(study);
     if (left == 0) {
         unlink_used(live, study);

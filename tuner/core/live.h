@@ -47,10 +47,8 @@ enum { LIVE_MADE = 4 }; /* so many answers, the newest last */
  * Job and stock can be had again, and live_trim() drops them. */
 struct live_study {
     int64_t id;
-    struct arena *arena;          /* holds job, need and its hash */
+    struct arena *arena;          /* holds job and nothing else */
     struct job *job;              /* NULL: read it from the row again */
-    const char *need, *need_hash; /* of the job's slots, see lease_slots.h;
-                                     NULL: not made yet */
     bool asking;                  /* a search worker has a question */
     int64_t news;                 /* results added or removed, a count */
     int64_t asked_news;           /* of them, known to the search asked last */

@@ -29,33 +29,6 @@ enum ht_status db_fleet_attempts(struct db *db, struct arena *arena,
         "");
 }
 
-static void read_demand(sqlite3_stmt *stmt, struct arena *arena, void *into)
-{
-    *(struct study_demand *)into =
-        (struct study_demand){.id = sqlite3_column_int64(stmt, 0),
-                              .project = db_column_text(arena, stmt, 1),
-                              .made = sqlite3_column_int64(stmt, 2),
-                              .waiting = sqlite3_column_int64(stmt, 3),
-                              .may_make = sqlite3_column_int64(stmt, 4) != 0};
-}
-
-/* May be made: as study_wanted() of tuner/study/end_rules.h has it. */
-enum ht_status db_study_demands(struct db *db, struct arena *arena,
-                                struct study_demand_list *list,
-                                struct ht_error *err)
-{
-    return db_ask_list(
-        db, DB_LIST(arena, read_demand, &list->n, &list->rows), err,
-        "SELECT s.id, s.project, "
-        "s.next_trial-1-s.confirmations-s.withdrawn, "
-        "coalesce(waiting.n, 0), "
-        "s." STUDY_IS_TUNING " AND s.exhausted=0 AND s.ended='' "
-        "FROM studies AS s LEFT JOIN trial_counts AS waiting "
-        "ON waiting.study=s.id AND waiting." TRIAL_IS_REQUESTED " "
-        "WHERE s." STUDY_IS_RUNNING " AND s." STUDY_IS_OURS " ORDER BY s.id",
-        "");
-}
-
 enum ht_status db_study_open_at(struct db *db, int64_t study,
                                 const char *runner, int64_t *n,
                                 struct ht_error *err)

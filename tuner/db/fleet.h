@@ -25,21 +25,6 @@ struct fleet_attempt_list {
 enum ht_status db_fleet_attempts(struct db *db, struct arena *arena,
                                  struct fleet_attempt_list *list,
                                  struct ht_error *err);
-struct study_demand { /* what slots a running study could use follows from */
-    int64_t id;
-    const char *project;
-    int64_t made;    /* trials of the search */
-    int64_t waiting; /* REQUESTED ones, also such as confirm */
-    bool may_make;   /* further ones, by its state */
-};
-struct study_demand_list {
-    size_t n;
-    struct study_demand *rows;
-};
-/* Of all running studies but clients', by id. */
-enum ht_status db_study_demands(struct db *db, struct arena *arena,
-                                struct study_demand_list *list,
-                                struct ht_error *err);
 /* The study's attempts at the runner that have not ended. */
 enum ht_status db_study_open_at(struct db *db, int64_t study,
                                 const char *runner, int64_t *n,

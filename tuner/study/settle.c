@@ -142,9 +142,6 @@ static enum ht_status want_trials(struct settling *settling,
     } else if (suggestion_stock_is_due(settling)) {
         study_ask(settling->core, &settling->row, 1, NULL);
     }
-    /* Elastic runners have slots for trials that are not made yet. */
-    if (fleet_is_elastic(settling->core))
-        core_wake(settling->core, CORE_POLLS, 0);
     return HT_OK;
 }
 
@@ -367,6 +364,9 @@ static enum ht_status settle(struct settling *settling, int64_t study,
         core_db(settling->core), settling->arena, study, &settling->row, err);
     if (status != HT_OK)
         return status;
+    /* Elastic runners have slots for trials that are not made yet. */
+    if (settling->row.kind != JOB_STUDY && fleet_is_elastic(settling->core))
+        core_wake(settling->core, CORE_POLLS, 0);
     if (settling->row.state == STUDY_DELETING)
         return erase(settling, err);
     if (db_study_state_is_final(settling->row.state)) {

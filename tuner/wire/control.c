@@ -20,6 +20,7 @@
 #include "tuner/study/report_batch.h"
 #include "tuner/wire/envelope.h"
 #include "tuner/wire/lease.h"
+#include "tuner/wire/lease_stops.h"
 #include "tuner/wire/report.h"
 #include "tuner/wire/runner_online.h"
 
