@@ -14,7 +14,6 @@
 #include "tuner/study/elastic.h"
 #include "tuner/study/living_attempts.h"
 #include "tuner/study/move.h"
-#include "tuner/study/trial.h"
 #include "tuner/study/trial_pause.h"
 #include "tuner/wire/attempt_json.h"
 

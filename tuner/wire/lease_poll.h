@@ -10,6 +10,7 @@
 #include "tuner/db/rows.h"
 #include "tuner/placement/placement.h"
 #include "tuner/runners/fleet.h"
+#include "tuner/study/trial.h"
 
 /* The result of one lease request. */
 struct lease_poll {

@@ -6,6 +6,8 @@
 
 #include "tuner/core/live.h"
 
+struct core;
+
 /* Adds every stop for the runner to `stops`. With `fresh` only
  * stops that no lease answer has carried yet, which are then noted. */
 enum ht_status lease_add_stops(struct core *core, struct arena *arena,
