@@ -52,6 +52,13 @@ class Cluster(Runner):
         self.ask(asking, **more)
         return self.take()
 
+    def get(self, n=1, study=1):
+        """So many attempts, for as many slots."""
+        attempts = []
+        while len(attempts) < n:
+            attempts += self.poll({study: n - len(attempts)})
+        return attempts
+
     def wants(self):
         return {study: slots for study, (slots, _) in self.have.items()}
 
@@ -112,10 +119,10 @@ def the_last_trials_want_few_slots():
         cluster.poll()
         tap.equal(cluster.wants(), {1: 2})
         for number in (1, 2):
-            cluster.poll({1: 1})[0].succeed(number)
+            cluster.get()[0].succeed(number)
         cluster.poll()
         tap.equal(cluster.wants(), {1: 1})
-        cluster.poll({1: 1})[0].succeed(3)
+        cluster.get()[0].succeed(3)
         cluster.poll()
         tap.equal((cluster.wants(), server.wait_study("s")["state"]),
                   ({}, "SUCCEEDED"))
@@ -151,7 +158,7 @@ def a_restart_of_the_server_changes_nothing():
         Runner.tell(cluster, "hello", slots=8, host="here", version="0.1.0",
                     engine="slurm", rules={"images": False, "elastic": True},
                     attempts=[first.name, second.name])
-        again, = cluster.poll({1: 1}, since=cluster.number - 1)
+        again, = cluster.poll({1: 1}, since=cluster.number)
         tap.equal((again.name, cluster.wants()), (second.name, {1: 3}))
         first.succeed(0.5)
         again.succeed(0.6)
@@ -182,7 +189,7 @@ def a_held_poll_is_answered_when_more_or_less_is_wanted():
             lambda: server.cli("runners", "resume", "slurm"))
         tap.equal(cluster.wants(), {1: 3})
         cluster.hold()
-        cluster.woken(lambda: server.cli("stop", "s"))
+        cluster.woken(lambda: server.cli("stop", "--yes", "s"))
         tap.equal((cluster.wants(), len(cluster.answer["stop"])), ({1: 2}, 2))
         for each in (one, attempt):
             each.started().ended("stopped")
@@ -232,23 +239,19 @@ def points_know_the_results_of_the_moment():
 def two_runners_have_no_more_together_than_may_run():
     with serve() as server, Cluster(server, name="a") as a, \
             Cluster(server, name="b") as b:
-        submit(server, parallel=5)
-        for cluster in (a, b, a):
-            cluster.poll()
-        tap.equal((a.wants(), b.wants()), ({1: 3}, {1: 2}))
-        # The faster one gets more of the rest.
-        for _ in range(3):
-            tap.equal(len(a.poll({1: 1})), 1)
-        b.poll()
+        submit(server, parallel=6)
         a.poll()
-        tap.equal((a.wants(), b.wants()), ({1: 4}, {1: 1}))
+        b.poll()
+        tap.equal((a.wants(), b.wants()), ({1: 3}, {1: 3}))
+        # The faster one gets more of the rest.
+        first = a.get(2)
+        b.poll()
+        tap.equal((a.wants(), b.wants()), ({1: 4}, {1: 2}))
         a.hold()
-        tap.equal(len(b.poll({1: 1})), 1)
-        b.ask({1: 1})
-        attempts = a.take()
-        tap.equal((attempts, a.wants()), ([], {1: 3}))
-        tap.equal(len(b.take()), 1)
-        tap.equal(created(server), 5)
+        second = b.get(2)
+        tap.equal((a.take(), a.wants(), b.wants()), ([], {1: 3}, {1: 3}))
+        tap.equal((sorted(numbers(first + second)), created(server)),
+                  ([1, 2, 3, 4], 4))
 
 
 def a_runner_has_its_most_slots_for_all_studies():
@@ -267,12 +270,12 @@ def refusals_are_why_trials_wait():
         cluster.hold(refused={1: "no partition \"x\""})
         harness.wait_until(
             lambda: server.study("s")["reason"] ==
-            "slurm: no partition \"x\"", "the reason")
-        with Cluster(server, name="other"):
-            cluster.take()
+            "2 of 2 wait: slurm: no partition \"x\"", "the reason")
+        cluster.connect()
         cluster.hold()
-        harness.wait_until(lambda: server.study("s")["reason"] ==
-                           "for slots of slurm", "the other reason")
+        harness.wait_until(
+            lambda: server.study("s")["reason"] ==
+            "2 of 2 wait: for slots of slurm", "the other reason")
 
 
 def studies_for_slurm_run_nowhere_else():

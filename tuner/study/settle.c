@@ -210,6 +210,14 @@ static enum ht_status running_reason(struct settling *settling,
         live_study(core_live(settling->core), settling->row.id)
             ->waits_since_ms = 0;
     const char *full = reason_of_disk(settling, active, waiting);
+    int64_t due;
+    const enum ht_status status = elastic_due(
+        settling, live_study(core_live(settling->core), settling->row.id)->news,
+        &due, err);
+    if (status != HT_OK)
+        return status;
+    /* Made once a slot asks. */
+    const int64_t unmade = study_wanted(settling) - due;
     if (pauses_for_refusals(&settling->row) ||
         pauses_for_metric(&settling->row))
         *reason = settling->row.reason;
@@ -224,13 +232,13 @@ static enum ht_status running_reason(struct settling *settling,
         *reason = clients_reason(settling, active);
     else if (!live_has_runner(core_live(settling->core)))
         *reason = "no runner is connected";
-    else if (active + waiting == 0)
+    else if (active + waiting + unmade == 0)
         *reason = "the next trials are being chosen";
-    else if (waiting == 0)
+    else if (waiting + unmade == 0)
         *reason = arena_printf(settling->arena, "%lld of %lld run",
                                (long long)active, (long long)active);
     else
-        return wanted_reason(settling, active, waiting, reason, err);
+        return wanted_reason(settling, active, waiting + unmade, reason, err);
     return HT_OK;
 }
 
