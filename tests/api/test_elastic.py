@@ -280,7 +280,7 @@ def refusals_are_why_trials_wait():
 
 def studies_for_slurm_run_nowhere_else():
     with serve() as server, Runner(server, name="plain") as plain:
-        submit(server, slurm={"partition": "p"})
+        submit(server, slurm={"partition": "p"}, resources={"gpus": 2})
         harness.wait_until(lambda: "Slurm" in server.study("s")["reason"],
                            "the reason")
         with Cluster(server) as cluster:
@@ -288,6 +288,8 @@ def studies_for_slurm_run_nowhere_else():
             tap.equal(cluster.wants(), {1: 2})
             tap.equal(cluster.answer["wanted"][0]["is"]["slurm"],
                       {"partition": "p"})
+            tap.equal(cluster.answer["wanted"][0]["is"]["pools"],
+                      [{"count": 1, "gpus": 2}])
             one, = cluster.poll({1: 1})
             tap.equal(numbers([one]), [1])
             submit(server, name="t")

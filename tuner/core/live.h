@@ -47,13 +47,13 @@ enum { LIVE_MADE = 4 }; /* so many answers, the newest last */
  * Job and stock can be had again, and live_trim() drops them. */
 struct live_study {
     int64_t id;
-    struct arena *arena;          /* holds job and nothing else */
-    struct job *job;              /* NULL: read it from the row again */
-    bool asking;                  /* a search worker has a question */
-    int64_t news;                 /* results added or removed, a count */
-    int64_t asked_news;           /* of them, known to the search asked last */
-    int64_t ask_after_ms;         /* no question before, after a failed one */
-    size_t n_made;                /* of the newest points, see elastic.h */
+    struct arena *arena;  /* holds job and nothing else */
+    struct job *job;      /* NULL: read it from the row again */
+    bool asking;          /* a search worker has a question */
+    int64_t news;         /* results added or removed, a count */
+    int64_t asked_news;   /* of them, known to the search asked last */
+    int64_t ask_after_ms; /* no question before, after a failed one */
+    size_t n_made;        /* of the newest points, see elastic.h */
     struct live_made made[LIVE_MADE];
     struct live_suggestion stock; /* see suggestion_stock.h */
     int64_t clock_mark_ms;        /* running time is counted from here; 0: the
