@@ -78,6 +78,10 @@ enum ht_status db_study_shown(struct db *db, struct arena *arena,
 /* Ids of the studies that have not ended or are being removed, in no order. */
 enum ht_status db_study_unfinished(struct db *db, struct arena *arena,
                                    struct id_list *list, struct ht_error *err);
+/* Ids of those that have not ended and whose trials runners run, the oldest
+ * first. */
+enum ht_status db_study_served(struct db *db, struct arena *arena,
+                               struct id_list *list, struct ht_error *err);
 /* Running studies with waiting trials, those with the fewest active first, on
  * equal counts the oldest. */
 enum ht_status db_study_waiting(struct db *db, struct arena *arena,

@@ -1,5 +1,7 @@
 #include "tuner/placement/demand.h"
 
+#include "tuner/placement/placement.h"
+
 /* ---- one study ---- */
 
 static int64_t at_least_0(int64_t n)
@@ -32,7 +34,8 @@ static struct part part_of(const struct demand_study *study)
             part.asking = asking;
     }
     const int64_t n = (int64_t)study->n;
-    part.further = rest / n + ((int64_t)study->at < rest % n);
+    if (n > 0)
+        part.further = rest / n + ((int64_t)study->at < rest % n);
     return part;
 }
 

@@ -8,7 +8,13 @@
 #ifndef HT_TUNER_PLACEMENT_DEMAND_H
 #define HT_TUNER_PLACEMENT_DEMAND_H
 
-#include "tuner/placement/placement.h"
+#include <stddef.h>
+#include <stdint.h>
+
+#include "proto/base/arena.h"
+
+struct placement_needs;
+struct placement_project;
 
 /* A study that the runner may run. */
 struct demand_study {

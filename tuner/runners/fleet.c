@@ -8,7 +8,6 @@
 #include "proto/doc/node.h"
 #include "tuner/core/core.h"
 #include "tuner/db/fleet.h"
-#include "tuner/placement/fit.h"
 #include "tuner/placement/usage.h"
 #include "tuner/runners/can_run.h"
 #include "tuner/runners/machine_types.h"

@@ -5,7 +5,6 @@
 #include "proto/base/token.h"
 #include "proto/doc/json.h"
 #include "tuner/base/reason.h"
-#include "tuner/core/core.h"
 #include "tuner/core/disk_guard.h"
 #include "tuner/db/write.h"
 #include "tuner/placement/demand.h"
@@ -38,7 +37,7 @@ static enum ht_status add_study(struct lease_slots *slots, int64_t id,
     int64_t startable;
     enum ht_status status =
         lease_find_job(poll, id, &study.row, &study.job, err);
-    if (status == HT_CORRUPT || study.row.kind == JOB_STUDY)
+    if (status == HT_CORRUPT)
         return HT_OK; /* nothing of it can run */
     if (status == HT_OK)
         status = lease_startable(poll, &study.row, study.job, &study.counts,
@@ -132,8 +131,7 @@ enum ht_status lease_slots_read(struct lease_slots *slots,
     struct id_list open;
     struct elastic_poll said = {0};
     *slots = (struct lease_slots){.poll = poll};
-    enum ht_status status =
-        db_study_unfinished(poll->db, poll->arena, &open, err);
+    enum ht_status status = db_study_served(poll->db, poll->arena, &open, err);
     if (status == HT_OK)
         status = fleet_read(poll->core, poll->arena, &poll->fleet, err);
     for (size_t i = 0; status == HT_OK && i < open.n; i++)

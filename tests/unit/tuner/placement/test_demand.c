@@ -2,6 +2,7 @@
 #include "tests/check.h"
 
 #include "tuner/placement/demand.h"
+#include "tuner/placement/placement.h"
 
 enum { MOST = 4 };
 
