@@ -228,7 +228,8 @@ def points_know_the_results_of_the_moment():
         cluster.ask({1: 1})
         harness.wait_until(lambda: created(server) == 2, "a trial that waits")
         cluster.take()
-        cluster.poll()  # that slot does not ask any more
+        cluster.hold()  # that slot does not ask any more
+        cluster.connect()
         one.succeed(0.5)
         two, = cluster.poll({1: 1})
         tap.equal((numbers([two]),
