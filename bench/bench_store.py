@@ -12,9 +12,7 @@ memory_mib  by which the server grew meanwhile
 heard_ms    GET /healthz beside it, the longest
 """
 
-import hashlib
 import http.client
-import json
 import multiprocessing
 import os
 import shutil

@@ -1,6 +1,5 @@
 """Keys of service accounts: a folder of the runner, found by trials."""
 
-import contextlib
 import json
 import os
 import shutil

@@ -9,7 +9,6 @@ import tempfile
 
 import harness
 import tap
-import tree
 
 NOW = os.path.dirname(harness.bin_dir())
 PREVIOUS = os.path.join(NOW, "previous")

@@ -12,7 +12,6 @@ import random
 import api
 import checker
 import fake_runner
-import harness
 import power_cut
 import stored
 import tap

@@ -134,16 +134,27 @@ static void load_words(const struct cli_live *live, struct frame_slot *slot)
     text_escape(&slot->words, line != NULL ? line + 1 : output);
 }
 
-/* The earlier reports of a running trial. */
+struct curve_load {
+    struct frame_slot *slot;
+    const char *metric;
+};
+
+static bool load_point(const struct node *measurement, void *context)
+{
+    const struct curve_load *load = context;
+    add_point(load->slot, load->metric, measurement);
+    return true;
+}
+
+/* The earlier reports of a running trial; unreadable ones are not shown. */
 static void load_curve(const struct cli_live *live, struct frame_slot *slot)
 {
-    const struct node *answer;
-    const char *path = cli_study_path(live->cli, live->study,
-                                      "/measurements?trial=%s", slot->id);
-    if (cli_get(live->cli, path, &answer, NULL) != HT_OK)
-        return;
-    NODE_EACH (one, node_first(answer, "measurements"))
-        add_point(slot, live->frame.metric, one);
+    struct curve_load load = {slot, live->frame.metric};
+    const struct cli_pages pages = {
+        .path = cli_study_path(live->cli, live->study, "/measurements?trial=%s",
+                               slot->id),
+        .key = "measurements"};
+    cli_pages_each(live->cli, &pages, load_point, &load, NULL);
 }
 
 /* ---- ended trials ---- */

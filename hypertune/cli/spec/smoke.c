@@ -39,9 +39,7 @@ static void look(struct smoke *smoke)
     struct cli *cli = smoke->cli;
     const struct node *root;
     int64_t first_ms = 0;
-    if (cli_get(cli,
-                cli_study_path(cli, smoke->study,
-                               "/measurements?trial=1&pageSize=100"),
+    if (cli_get(cli, cli_study_path(cli, smoke->study, "/measurements?trial=1"),
                 &root, NULL) != HT_OK)
         return;
     smoke->seen = 0;
