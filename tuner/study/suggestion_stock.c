@@ -79,25 +79,26 @@ void suggestion_stock_put(struct core *core, const struct suggestions *found)
     struct live_study *live = live_study(core_live(core), found->study);
     struct live_suggestion *stock = &live->stock;
     assert(!found->failed && live->asked_news <= live->news);
-    arena_free(stock->arena);
-    *stock = (struct live_suggestion){.arena = arena_new(),
-                                      .n = found->n,
-                                      .exhausted = found->exhausted,
-                                      .barren = found->barren,
-                                      .news = live->asked_news,
-                                      .due_ms = stock->due_ms,
-                                      .searches_left = stock->searches_left};
-    stock->items =
-        arena_alloc(stock->arena, found->n + 1, sizeof *stock->items);
+    /* An allocation may fail: until all is there, the old one stays whole. */
+    struct live_suggestion fresh = {.arena = arena_new(),
+                                    .n = found->n,
+                                    .exhausted = found->exhausted,
+                                    .barren = found->barren,
+                                    .news = live->asked_news,
+                                    .due_ms = stock->due_ms,
+                                    .searches_left = stock->searches_left};
+    fresh.items = arena_alloc(fresh.arena, found->n + 1, sizeof *fresh.items);
     for (size_t i = 0; i < found->n; i++)
-        stock->items[i] = (struct suggestion){
-            .params = arena_strdup(stock->arena, found->items[i].params),
-            .why = arena_strdup(stock->arena, found->items[i].why),
+        fresh.items[i] = (struct suggestion){
+            .params = arena_strdup(fresh.arena, found->items[i].params),
+            .why = arena_strdup(fresh.arena, found->items[i].why),
             .repeats = found->items[i].repeats};
     if (found->context != NULL)
-        stock->context = arena_strdup(stock->arena, found->context);
-    else if (stock->searches_left > 0)
-        stock->searches_left--;
+        fresh.context = arena_strdup(fresh.arena, found->context);
+    else if (fresh.searches_left > 0)
+        fresh.searches_left--;
+    arena_free(stock->arena);
+    *stock = fresh;
     live_use(core_live(core), live);
 }
 
