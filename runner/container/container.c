@@ -280,6 +280,8 @@ static struct container_state read_state(const struct node *map)
                   strcmp(status, "initialized") == 0,
         .running = node_get_bool(map, "Running", false) ||
                    node_get_bool(map, "Paused", false),
+        .being_removed =
+            strcmp(status, "removing") == 0 || strcmp(status, "dead") == 0,
         .oom_killed = node_get_bool(map, "OOMKilled", false),
         .exit = (int)node_get_int(map, "ExitCode", 0),
         .error = node_get_string(map, "Error", ""),

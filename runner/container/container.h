@@ -51,11 +51,12 @@ enum ht_status container_start(struct docker *docker, const char *name,
 
 /* What the engine says of a container at one moment; texts are in the arena. */
 struct container_state {
-    bool is_new;       /* never started */
-    bool running;      /* or paused */
-    bool oom_killed;   /* only Docker reports it */
-    int exit;          /* once neither new nor running */
-    const char *error; /* the engine's message about a failed start, or "" */
+    bool is_new;        /* never started */
+    bool running;       /* or paused */
+    bool being_removed; /* has ended */
+    bool oom_killed;    /* only Docker reports it */
+    int exit;           /* once neither new nor running */
+    const char *error;  /* the engine's message about a failed start, or "" */
     const struct node *labels; /* see network.h */
 };
 

@@ -168,7 +168,7 @@ static void ask_about(struct watch *watch, size_t replica)
     /* exit.json may have come meanwhile. */
     if (container_attempt_has_exit(attempt, replica))
         ;
-    else if (status == HT_NOT_FOUND)
+    else if (status == HT_NOT_FOUND || (status == HT_OK && state.being_removed))
         note_lost(attempt, replica,
                   "its container was removed by another program");
     else if (status != HT_OK)

@@ -317,6 +317,29 @@ static void a_container_removed_by_hand_is_lost(void)
             "its container was removed by another program");
 }
 
+/* An engine kills it first, and shows it for a moment afterwards. */
+static void a_container_that_is_being_removed_by_hand_is_lost(void)
+{
+    struct docker_fixture fixture;
+    docker_fixture_open(&fixture, "docker", "{}");
+    struct attempt *attempt = docker_fixture_start(
+        &fixture, &(struct docker_fixture_attempt){.script = "sleep 60"});
+    UNTIL(docker_fixture_is_running(attempt));
+    fake_engine_script(
+        &fixture.fake,
+        "{\"faults\":[{\"method\":\"GET\",\"path\":\"/containers/.*/json\","
+        "\"do\":\"status\",\"status\":200,\"body\":{\"State\":"
+        "{\"Status\":\"removing\",\"Running\":false,\"ExitCode\":137}}}]}");
+    docker_fixture_call(&fixture, "POST",
+                        "/containers/ht-s-2-5-1-master-0/kill", NULL);
+    UNTIL(attempt_fixture_has_ended(attempt));
+    CHECK(attempt->ending.outcome == OUTCOME_LOST);
+    CHECK_TEXT(attempt->ending.reason,
+               "its container was removed by another program");
+    fake_engine_script(&fixture.fake, "{}");
+    docker_fixture_close(&fixture);
+}
+
 static void a_container_killed_by_hand_is_lost(void)
 {
     lose_by("POST", "/containers/ht-s-2-5-1-master-0/kill",
@@ -473,6 +496,7 @@ int main(void)
     RUN(a_trial_outlives_the_death_of_the_engine);
     RUN(what_cannot_be_removed_is_removed_later);
     RUN(a_container_removed_by_hand_is_lost);
+    RUN(a_container_that_is_being_removed_by_hand_is_lost);
     RUN(a_container_killed_by_hand_is_lost);
     RUN(a_container_stopped_by_hand_is_lost);
     RUN(memory_that_ran_out_is_named_with_its_limit);
