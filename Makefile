@@ -65,7 +65,8 @@ LIB_SRC    := $(call src,hypertune/lib) proto/base/pace.c
 CLI_SRC    := $(call src,hypertune/cli)
 # The commands of a trial, shared by `hypertune` and the static in-container tool.
 TRIAL_SRC  := $(filter-out hypertune/trial/main.c,$(call src,hypertune/trial))
-SHIM_SRC   := $(call src,runner/shim) $(addprefix runner/base/,folder.c \
+SHIM_SRC   := $(call src,runner/shim) $(call src,runner/element) \
+  $(addprefix runner/base/,folder.c \
   json.c disk.c procfs.c workdir.c safe_path.c \
   guest.c cgroup.c)
 
@@ -298,7 +299,7 @@ demo: deps ## install, build and tune a real trainer on real data
 deps: ## install the Debian packages the build needs
 	@.ci/deps build
 deps-check:
-	@.ci/deps build test $(if $(HYPERTUNE_TEST_ALL),extra)
+	@.ci/deps build test $(if $(HYPERTUNE_TEST_ALL),extra slurm)
 
 # ---- install ----
 BINDIR     ?= $(PREFIX)/bin

@@ -147,7 +147,7 @@ static enum ht_status prepare_replica(const struct replica_env *env,
         .state = view->copied != NULL ? env->site->state : NULL,
         .timeout_ms = order->timeout_ms,
         .grace_ms = order->grace_ms,
-        .boot = procfs_boot(boot) ? boot : NULL,
+        .boot = !env->site->elastic && procfs_boot(boot) ? boot : NULL,
         .guest = view->guest,
     };
     return folder_write_launch(folder, &launch, err);

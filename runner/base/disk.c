@@ -108,6 +108,12 @@ enum ht_status disk_replace(const char *folder, const char *name,
                    err);
 }
 
+/* ESTALE: another machine has removed or replaced the file of an NFS. */
+static bool is_gone(int code)
+{
+    return code == ENOENT || code == ESTALE;
+}
+
 enum ht_status disk_read_open(struct arena *arena, int fd, size_t limit,
                               struct disk_bytes *bytes, struct ht_error *err)
 {
@@ -120,6 +126,8 @@ enum ht_status disk_read_open(struct arena *arena, int fd, size_t limit,
         return ht_fail(err, HT_TOO_LARGE, "is longer than %zu bytes", limit);
     char *data = arena_alloc(arena, (size_t)status.st_size + 1, 1);
     const ssize_t n = whole_read_at(fd, data, (size_t)status.st_size, 0);
+    if (n < 0 && is_gone(errno))
+        return ht_fail(err, HT_NOT_FOUND, "was replaced");
     if (n < 0)
         return ht_fail_errno(err, errno, "cannot be read");
     *bytes = (struct disk_bytes){.data = data, .len = (size_t)n};
@@ -133,7 +141,7 @@ enum ht_status disk_read(struct arena *arena, const char *folder,
     const char *path = arena_printf(arena, "%s/%s", folder, name);
     const int fd =
         open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
-    if (fd < 0 && errno == ENOENT)
+    if (fd < 0 && is_gone(errno))
         return ht_fail(err, HT_NOT_FOUND, "%s does not exist", path);
     if (fd < 0)
         return ht_fail_errno(err, errno, "cannot open %s", path);
@@ -182,6 +190,15 @@ bool disk_has(const char *folder, const char *name)
     struct stat status;
     (void)snprintf(path, sizeof path, "%s/%s", folder, name);
     return lstat(path, &status) == 0;
+}
+
+bool disk_refresh(const char *folder)
+{
+    const int fd = open_folder(folder);
+    if (fd < 0)
+        return !is_gone(errno);
+    close(fd);
+    return true;
 }
 
 enum ht_status disk_mark(const char *folder, const char *name,

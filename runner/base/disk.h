@@ -33,7 +33,7 @@ struct disk_bytes { /* a whole file, a NUL behind it */
 };
 
 /* Reads a regular file of at most `limit` bytes into the arena.
- * HT_NOT_FOUND  there is none
+ * HT_NOT_FOUND  there is none, or, on NFS, it was replaced meanwhile
  * HT_TOO_LARGE  it is longer than the limit
  * HT_IO         it cannot be read or is no regular file */
 enum ht_status disk_read(struct arena *arena, const char *folder,
@@ -55,6 +55,10 @@ enum ht_status disk_read_json(struct arena *arena, const char *folder,
 bool disk_write_kernel(const char *path, const char *text);
 
 bool disk_has(const char *folder, const char *name);
+
+/* On NFS, what another machine has put into the folder may be unknown here for
+ * a minute; opening the folder asks the server. False when it is gone. */
+bool disk_refresh(const char *folder);
 
 /* Makes an empty file, without fsync: it survives this process, but maybe not
  * the machine. HT_OK when it exists already.

@@ -55,10 +55,11 @@ static void exec_in_path(const struct launch *launch, char *const argv[],
     errno = worst;
 }
 
-static void reset_signals(void)
+/* Slurm may warn all processes of a job. */
+static void reset_signals(bool in_batch)
 {
     for (int number = 1; number < NSIG; number++)
-        (void)signal(number, SIG_DFL);
+        (void)signal(number, in_batch && number == SIGUSR1 ? SIG_IGN : SIG_DFL);
     sigset_t none;
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
@@ -113,7 +114,7 @@ static void become_trainer(const struct child *child, struct fault *fault)
     /* A change of the user would undo it. */
     if (guest->sandbox != SANDBOX_NAMESPACES)
         prctl(PR_SET_PDEATHSIG, SIGKILL);
-    reset_signals();
+    reset_signals(child->launch->in_batch);
     fault->step = STEP_COPY;
     if (!copy_workdir(child->launch, fault->text))
         return;

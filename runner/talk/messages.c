@@ -95,6 +95,8 @@ static void put_rules(struct text *out, const struct site *site,
     const struct strings accounts = credentials_accounts(arena, site);
     json_open(out, "rules");
     json_put_bool(out, "images", engine->images);
+    if (engine->elastic != NULL)
+        json_put_bool(out, "elastic", true);
     json_put_strings(out, "allow", &site->allowed);
     json_put_strings(out, "volumeRoots", &site->volume_roots);
     json_put_string(out, "gcsRoot", site->gcs_root);

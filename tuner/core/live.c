@@ -31,6 +31,13 @@ static void clear_runner(struct live_runner *runner)
     free(runner->sent_stops);
     runner->sent_stops = NULL;
     runner->n_sent_stops = 0;
+    free(runner->asks);
+    runner->asks = NULL;
+    runner->n_asks = 0;
+    arena_free(runner->refused);
+    runner->refused = NULL;
+    runner->refusals = NULL;
+    runner->n_refusals = 0;
 }
 
 void live_free(struct live *live)

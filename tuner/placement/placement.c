@@ -94,8 +94,8 @@ static int compare_turns(const void *left, const void *right)
                                     : order(a->id, b->id);
 }
 
-static bool is_within_quota(const struct placement_project *project,
-                            const struct placement_needs *needs)
+bool placement_has_quota(const struct placement_project *project,
+                         const struct placement_needs *needs)
 {
     return (project->most_slots == 0 || project->slots < project->most_slots) &&
            (project->most_gpus <= 0 || needs->n == 0 ||
@@ -113,7 +113,7 @@ static struct turn *list_turns(const struct placement *state,
         const struct placement_study *study = &state->studies[i];
         const struct placement_project *project =
             &state->projects[study->project];
-        if (study->waiting > 0 && is_within_quota(project, study->needs))
+        if (study->waiting > 0 && placement_has_quota(project, study->needs))
             turns[(*n)++] = (struct turn){.claim = claim_of(state, project),
                                           .project = study->project,
                                           .study = i,
@@ -127,7 +127,8 @@ static struct turn *list_turns(const struct placement *state,
 
 /* ---- where a study may run ---- */
 
-static bool may_run(const struct placement *state, size_t runner, size_t study)
+bool placement_may_run(const struct placement *state, size_t runner,
+                       size_t study)
 {
     const char *why;
     return fit_suits(state, runner, state->studies[study].needs) == FIT_SUITS &&
@@ -150,7 +151,7 @@ static bool is_left(const struct placement *state, size_t runner, size_t study)
         return false;
     for (size_t i = 0; i < state->n_runners; i++)
         if (i != runner && is_large_enough(state, i, study) &&
-            may_run(state, i, study))
+            placement_may_run(state, i, study))
             return true;
     return false;
 }
@@ -164,7 +165,7 @@ static bool waits_here(const struct placement *state, struct arena *arena,
     const double here = fit_lacks(state, arena, runner, needs);
     for (size_t i = 0; i < state->n_runners; i++) {
         const size_t other = state->runners[i].machine;
-        if (other == machine || !may_run(state, i, study))
+        if (other == machine || !placement_may_run(state, i, study))
             continue;
         const double there = fit_lacks(state, arena, i, needs);
         if (there < here || (there == here && other < machine))
@@ -181,7 +182,7 @@ static bool could_start(const struct placement *state, struct arena *arena,
                         size_t runner, size_t study)
 {
     const struct placement_gpus *gpus;
-    return may_run(state, runner, study) &&
+    return placement_may_run(state, runner, study) &&
            fit_now(state, arena, runner, state->studies[study].needs, &nothing,
                    &gpus);
 }
@@ -214,7 +215,8 @@ static void reserve(struct fit_reserved *reserved,
 static bool stays_here(const struct placement *state, struct arena *arena,
                        size_t runner, size_t study)
 {
-    return may_run(state, runner, study) && !is_left(state, runner, study) &&
+    return placement_may_run(state, runner, study) &&
+           !is_left(state, runner, study) &&
            (could_start(state, arena, runner, study) ||
             (asks_for_more(state->studies[study].needs) &&
              waits_here(state, arena, runner, study)));
@@ -251,7 +253,8 @@ static bool takes(const struct placement *state, struct arena *arena,
                   struct placement_choice *choice)
 {
     const struct placement_needs *needs = state->studies[study].needs;
-    if (!may_run(state, runner, study) || is_left(state, runner, study) ||
+    if (!placement_may_run(state, runner, study) ||
+        is_left(state, runner, study) ||
         !fit_now(state, arena, runner, needs, reserved, &choice->replicas))
         return false;
     choice->study = study;
@@ -264,7 +267,8 @@ struct placement_choice placement_next(const struct placement *state,
     struct placement_choice choice = {.study = PLACEMENT_NONE};
     struct fit_reserved reserved = {0};
     size_t n;
-    if (state->runners[runner].draining || state->runners[runner].free <= 0)
+    if (state->runners[runner].draining || state->runners[runner].elastic ||
+        state->runners[runner].free <= 0)
         return choice;
     const struct turn *turns = list_turns(state, arena, &n);
     const size_t asking = find_asking(state, arena, turns, n, runner);
@@ -277,5 +281,19 @@ struct placement_choice placement_next(const struct placement *state,
         if (i != asking &&
             takes(state, arena, runner, turns[i].study, &reserved, &choice))
             return choice;
+    return choice;
+}
+
+struct placement_choice placement_next_of(const struct placement *state,
+                                          struct arena *arena, size_t runner,
+                                          size_t study)
+{
+    struct placement_choice choice = {.study = PLACEMENT_NONE};
+    const struct placement_study *row = &state->studies[study];
+    if (row->waiting > 0 && state->runners[runner].elastic &&
+        placement_may_run(state, runner, study) &&
+        placement_has_quota(&state->projects[row->project], row->needs) &&
+        fit_now(state, arena, runner, row->needs, &nothing, &choice.replicas))
+        choice.study = study;
     return choice;
 }

@@ -69,8 +69,10 @@ void cli_runners_describe(const struct node *runner, struct text *out)
         text_puts(out, ", away");
         return;
     }
-    text_printf(out, ", %lld of %lld slots busy",
+    const bool elastic = node_get_bool(rules, "elastic", false);
+    text_printf(out, ", %lld of %s%lld slots busy",
                 (long long)node_get_int(runner, "busy", 0),
+                elastic ? "at most " : "",
                 (long long)node_get_int(runner, "slots", 0));
     add_list(", GPUs ", node_find(rules, "gpus"), out);
     add_list(", credentials of ", node_find(rules, "credentials"), out);

@@ -8,6 +8,7 @@
 #include "hypertune/cli/frame/output.h"
 #include "hypertune/cli/frame/runners.h"
 #include "hypertune/cli/frame/table.h"
+#include "hypertune/cli/study/connect.h"
 #include "proto/base/clock.h"
 #include "proto/doc/json.h"
 
@@ -156,9 +157,12 @@ int cli_list_runners(struct cli *cli)
 {
     const struct words *words = &cli->args.words;
     if (words->n == 0)
-        return cli->set.move ? cli_usage(cli) : list(cli);
+        return cli->set.move || cli->args.has_rest ? cli_usage(cli) : list(cli);
+    if (words->n == 2 && strcmp(words->items[0], "connect") == 0 &&
+        !cli->set.move)
+        return cli_connect_login(cli, words->items[1]);
     const bool drains = strcmp(words->items[0], "drain") == 0;
-    if (words->n != 2 ||
+    if (words->n != 2 || cli->args.has_rest ||
         (!drains && (cli->set.move || strcmp(words->items[0], "resume") != 0)))
         return cli_usage(cli);
     return order(cli, words->items[0]);

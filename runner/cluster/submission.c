@@ -1,0 +1,106 @@
+#include "runner/cluster/submission.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "proto/base/token.h"
+
+enum { NONCE_BYTES = 4 };
+
+void submission_prefix(char prefix[SUBMISSION_PREFIX_BYTES], const char *runner)
+{
+    (void)snprintf(prefix, SUBMISSION_PREFIX_BYTES, "ht-%.8s-", runner);
+}
+
+/* What a job of the section may run for at most; 0: not known. */
+static int64_t limit_of(const struct slurm_limits *limits,
+                        const struct job_slurm *section)
+{
+    for (size_t i = 0; limits != NULL && i < limits->n_partitions; i++) {
+        const struct slurm_partition *partition = &limits->partitions[i];
+        if (section->partition != NULL
+                ? strcmp(partition->name, section->partition) == 0
+                : partition->is_default)
+            return partition->most_ms;
+    }
+    return 0;
+}
+
+/* A study that excludes nodes itself knows better. */
+static void avoid(struct arena *arena, struct job_slurm *section,
+                  const char *nodes)
+{
+    static const char option[] = "--exclude";
+    const size_t n = section->options.n;
+    const char **items = arena_alloc(arena, n + 1, sizeof *items);
+    for (size_t i = 0; i < n; i++) {
+        items[i] = section->options.items[i];
+        if (strncmp(items[i], option, sizeof option - 1) == 0)
+            return;
+    }
+    items[n] = arena_printf(arena, "%s=%s", option, nodes);
+    section->options = (struct strings){.n = n + 1, .items = items};
+}
+
+static enum ht_status check_images(const struct slurm_need *need,
+                                   struct ht_error *err)
+{
+    for (size_t i = 0; i < need->n_pools; i++)
+        if (need->pools[i].image != NULL)
+            return ht_fail(err, HT_PRECONDITION,
+                           "image %.128s: this version runs no containers on "
+                           "Slurm, give a command without an image",
+                           need->pools[i].image);
+    return HT_OK;
+}
+
+static enum ht_status make_job(const struct submission *submission,
+                               const struct batch *batch, struct arena *arena,
+                               struct slurm_batch *job, struct ht_error *err)
+{
+    struct slurm_need need = batch->need;
+    if (submission->defaults != NULL)
+        slurm_apply_defaults(arena, &need.section, submission->defaults);
+    if (submission->avoid != NULL)
+        avoid(arena, &need.section, submission->avoid);
+    const struct slurm_site site = {
+        .name = batch->name,
+        .folder = batch->folder,
+        .shim = submission->site->shim,
+        .elements = batch->n,
+        .limit_ms = limit_of(submission->limits, &need.section),
+    };
+    const enum ht_status status = check_images(&need, err);
+    return status != HT_OK ? status
+                           : slurm_batch(arena, &need, &site, job, err);
+}
+
+enum ht_status submission_make(const struct submission *submission,
+                               const struct study *study, struct arena *arena,
+                               struct slurm_batch *job, struct batch **batch,
+                               struct ht_error *err)
+{
+    char nonce[TOKEN_TEXT_BYTES];
+    token_make(nonce, NONCE_BYTES);
+    const struct batch_model model = {
+        .name = arena_printf(arena, "%s%lld-%s", submission->prefix,
+                             (long long)study->plan.study, nonce),
+        .study = study->plan.study,
+        .hash = study->hash,
+        .text = study->text,
+        .n = submission->n,
+    };
+    struct batch *made = NULL;
+    enum ht_status status =
+        batch_make(submission->site->state, &model, &made, err);
+    if (status != HT_OK)
+        return status;
+    status = make_job(submission, made, arena, job, err);
+    if (status == HT_OK) {
+        *batch = made;
+    } else {
+        batch_remove(made);
+        batch_free(made);
+    }
+    return status;
+}

@@ -1,0 +1,33 @@
+/* elastic.h - the members of a poll and its answer about slots that the engine
+ * makes on demand: proto/README.md section 4. */
+#ifndef HT_RUNNER_TALK_ELASTIC_H
+#define HT_RUNNER_TALK_ELASTIC_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "proto/base/text.h"
+#include "proto/doc/node.h"
+#include "runner/attempt/engine.h"
+
+/* Of the poll under way. */
+struct elastic {       /* zeroed at first */
+    struct text named; /* what asks and what is refused, as it said them */
+    int64_t tick_at;   /* monotonic: when the engine looks again */
+};
+void elastic_fini(struct elastic *elastic);
+
+/* Has the engine look after its slots. `elastic`'s engine has slots on demand
+ * here and below. */
+void elastic_tick(struct elastic *elastic, const struct engine *engine,
+                  int64_t now_ms);
+/* Adds the members of a poll to the open object. */
+void elastic_put(struct elastic *elastic, const struct engine *engine,
+                 struct text *out);
+/* Whether a poll would now say something else than the one under way. */
+bool elastic_has_news(const struct elastic *elastic,
+                      const struct engine *engine);
+/* Takes what an answer wants; one without the member changes nothing. */
+void elastic_take(const struct engine *engine, const struct node *answer);
+
+#endif

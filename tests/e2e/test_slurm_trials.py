@@ -1,0 +1,203 @@
+"""Trials in jobs of a real Slurm: by its commands and by slurmrestd, over
+restarts of runner and server, and what goes wrong in a cluster."""
+
+import contextlib
+import os
+import subprocess
+import sys
+
+import harness
+import slurm
+import tap
+from runner_process import Runner
+
+TRAINER = """
+import os, sys, time
+sys.path.insert(0, os.environ.get("KIT", ""))
+import hypertune
+x = float(sys.argv[1])
+for step in range(1, 4):
+    hypertune.HyperTune().report_hyperparameter_tuning_metric("score", x, step)
+    time.sleep(0.3)
+print("on job", os.environ["SLURM_JOB_ID"], flush=True)
+"""
+# Counts to the given number, one a second, and continues after a stop.
+COUNTER = """
+import os, sys, time, hypertune
+path = os.path.join(os.environ["CLOUD_ML_CHECKPOINT_DIR"], "count")
+try:
+    count = int(open(path).read())
+except FileNotFoundError:
+    count = 0
+while count < int(sys.argv[1]):
+    time.sleep(1)
+    count += 1
+    with open(path + ".new", "w") as file:
+        file.write(str(count))
+    os.rename(path + ".new", path)
+    hypertune.HyperTune().report_hyperparameter_tuning_metric(
+        "score", count, count)
+"""
+
+server = harness.Server("--runner", "none")
+cluster = slurm.Cluster(nodes=4)
+
+
+def runner(name, *options):
+    return Runner(server, name, "--engine", "slurm", *options,
+                  url=server.http, slots=8)
+
+
+def spec(name, trials=12, **members):
+    return {"spec": 1, "name": name, "goal": "maximize score",
+            "trials": trials, "parallel": 4, "algorithm": "random", "seed": 1,
+            "parameters": {"x": {"type": "double", "min": 0, "max": 1}},
+            "command": [sys.executable, "-c", TRAINER, "${x}"],
+            "args": "none", "slurm": {}, **members}
+
+
+def ended(name, trials=12):
+    status = server.wait_study(name)
+    tap.equal(status["state"], "SUCCEEDED", server.explain(name))
+    tap.equal(status["counts"]["succeeded"], trials)
+    for trial in server.trials(name):
+        tap.equal(trial["hypertune"]["objective"],
+                  float(trial["parameters"][0]["value"]))
+    return status
+
+
+def attempts(name):
+    return [trial["hypertune"]["attempt"] for trial in server.trials(name)]
+
+
+def elements():
+    """State of each element of our jobs that is listed, by its id."""
+    rows = cluster.call("squeue", "-h", "-r", "-t", "all", "-o",
+                       "%F_%K %j %T").split("\n")
+    return {row.split()[0]: row.split()[2] for row in rows
+            if len(row.split()) == 3 and row.split()[1].startswith("ht-")}
+
+
+def active(*states):
+    return [one for one, state in elements().items() if state in states]
+
+
+def quiet():
+    """Nothing of ours waits or runs at the cluster any more."""
+    harness.wait_until(lambda: not active("PENDING", "RUNNING", "COMPLETING"),
+                       "the end of all elements")
+
+
+def by_commands():
+    with runner("commands"):
+        server.submit(spec("commands"))
+        ended("commands")
+        tap.equal(attempts("commands"), [1] * 12)
+        tap.true("on job" in server.cli("logs", "commands/1").stdout)
+        quiet()
+    tap.true(len(elements()) <= 8, "elements take further trials")
+
+
+def by_slurmrestd():
+    before = len(elements())
+    with runner("rest", "--slurm-rest", cluster.rest):
+        server.submit(spec("rest"))
+        ended("rest")
+        tap.equal(attempts("rest"), [1] * 12)
+        quiet()
+    tap.true(len(elements()) - before <= 8, "elements take further trials")
+
+
+def kill(process):
+    process.process.kill()
+    process.process.wait()
+
+
+def over_kills():
+    """Of runner and server, again and again; nothing is lost or doubled."""
+    one = runner("killed")
+    one.__enter__()
+    server.submit(spec("killed", trials=16))
+    for turn in range(6):
+        done = server.study("killed")["counts"]["succeeded"]
+        harness.wait_until(
+            lambda: server.study("killed")["counts"]["succeeded"] > done
+            or server.study("killed")["state"] == "SUCCEEDED", "a trial")
+        if turn % 2:
+            server.kill()
+            server.start()
+        else:
+            kill(one)
+            one.__enter__()
+    ended("killed", 16)
+    tap.equal(attempts("killed"), [1] * 16)
+    quiet()
+    one.__exit__()
+
+
+def a_persons_scancel():
+    """The trial runs again, in another element."""
+    with runner("scancel"):
+        server.submit(spec("scancel", trials=2, parallel=1,
+                           command=[sys.executable, "-c", COUNTER, "8"]))
+        harness.wait_until(lambda: server.trials("scancel") and
+                           server.measurements("scancel", 1), "a report")
+        cluster.call("scancel", active("RUNNING")[0])
+        status = server.wait_study("scancel")
+        tap.equal(status["state"], "SUCCEEDED", server.explain("scancel"))
+        tap.equal(attempts("scancel"), [2, 1])
+        quiet()
+
+
+def stop_and_pause():
+    with runner("stop"):
+        server.submit(spec("stop", trials=4, parallel=2,
+                           command=[sys.executable, "-c", COUNTER, "500"]))
+        harness.wait_until(lambda: server.trials("stop") and
+                           server.measurements("stop", 1), "a report")
+        server.cli("stop", "stop/1")
+        harness.wait_until(
+            lambda: server.trial("stop", 1)["hypertune"]["state"] == "STOPPED",
+            "the end of trial 1")
+        server.cli("pause", "stop")
+        server.cli("cancel", "stop", "--yes", check=False)
+        quiet()
+
+
+def an_element_that_dies_early():
+    """Its last words are the reason, and it is not sent again and again."""
+    with runner("early") as one:
+        server.submit(spec("early", trials=2,
+                           slurm={"modules": ["no-such-module"]}))
+        harness.wait_until(lambda: "ended before" in
+                           server.study("early")["reason"], "the reason")
+        sent = one.log().count("batch.submitted")
+        tap.true(sent <= 3, one.log())
+        server.cli("cancel", "early", "--yes", check=False)
+        quiet()
+
+
+def a_trial_longer_than_the_limit():
+    with runner("limit"):
+        server.submit(spec("limit", trials=1, grace="10s",
+                           command=[sys.executable, "-c", COUNTER, "80"],
+                           slurm={"time": "1m"}))
+        status = server.wait_study("limit")
+        tap.equal(status["state"], "SUCCEEDED", server.explain("limit"))
+        tap.true(attempts("limit")[0] >= 2, "a further attempt")
+        tap.equal([row["metrics"]["score"]
+                   for row in server.measurements("limit", 1)],
+                  list(range(1, 81)))
+        quiet()
+
+
+
+with contextlib.ExitStack() as stack:
+    stack.enter_context(cluster)
+    os.environ.update(cluster.environment)
+    stack.callback(server.close)
+    server.start()
+    cases = [by_commands, by_slurmrestd, over_kills, a_persons_scancel,
+             stop_and_pause, an_element_that_dies_early,
+             a_trial_longer_than_the_limit]
+    tap.run(cases)
