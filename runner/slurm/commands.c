@@ -1,4 +1,5 @@
-/* The commands of Slurm, on this machine or over ssh: slurm.h. */
+/* commands.c - the way of Slurm's commands, here or over ssh: slurm.h. */
+
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
