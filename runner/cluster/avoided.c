@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "proto/base/memory.h"
 #include "proto/base/text.h"
 
 enum { AVOIDED_MS = 30 * 60 * 1000, MOST = 32 };

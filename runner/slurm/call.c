@@ -190,7 +190,7 @@ enum ht_status call_run(struct arena *arena, const struct call_place *place,
     const char *program = program_of(call->argv);
     struct text said[2] = {{0}};
     int fds[2] = {-1, -1};
-    pid_t pid;
+    pid_t pid = -1;
     const int code =
         start(words_of(arena, place, call), call->input, fds, &pid);
     if (code == ENOENT)

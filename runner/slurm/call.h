@@ -3,7 +3,6 @@
 #ifndef HT_RUNNER_SLURM_CALL_H
 #define HT_RUNNER_SLURM_CALL_H
 
-#include <stddef.h>
 #include <stdint.h>
 
 #include "proto/base/arena.h"

@@ -1,7 +1,6 @@
 /* commands.c - the way of Slurm's commands, here or over ssh: slurm.h. */
 
-#include <ctype.h>
-#include <stdio.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,16 +16,6 @@ struct commands {
     const char *name;
 };
 
-static enum ht_status run(const struct commands *commands, struct arena *arena,
-                          const char *const argv[], const char *input,
-                          int64_t until_ms, struct call_answer *answer,
-                          struct ht_error *err)
-{
-    const struct call call = {
-        .argv = argv, .input = input, .until_ms = until_ms};
-    return call_run(arena, &commands->place, &call, answer, err);
-}
-
 static int64_t deadline(void)
 {
     return clock_monotonic_ms() + SLURM_PATIENCE_MS;
@@ -37,9 +26,10 @@ static enum ht_status ask(const struct commands *commands, struct arena *arena,
                           const char *const argv[], int64_t until_ms,
                           const char **output, struct ht_error *err)
 {
+    const struct call call = {.argv = argv, .until_ms = until_ms};
     struct call_answer answer;
     const enum ht_status status =
-        run(commands, arena, argv, NULL, until_ms, &answer, err);
+        call_run(arena, &commands->place, &call, &answer, err);
     if (status != HT_OK)
         return status;
     if (answer.exit != 0)
@@ -129,9 +119,11 @@ static enum ht_status send_batch(struct commands *commands, struct arena *arena,
                                  struct ht_error *err)
 {
     const char *const argv[] = {"env", "sbatch", option, NULL};
+    const struct call call = {.argv = argv,
+                              .input = slurm_script(arena, batch),
+                              .until_ms = deadline()};
     const enum ht_status status =
-        run(commands, arena, argv, slurm_script(arena, batch), deadline(),
-            answer, err);
+        call_run(arena, &commands->place, &call, answer, err);
     if (status != HT_OK || answer->exit == 0)
         return status;
     const char *words = listing_words(arena, answer->errors);
@@ -146,15 +138,14 @@ static enum ht_status commands_submit(void *state,
 {
     struct arena *arena = arena_new();
     struct call_answer answer;
-    long long id;
-    char end;
     enum ht_status status =
         send_batch(state, arena, "--parsable", batch, &answer, err);
     if (status == HT_OK) {
         /* "12", or "12;cluster" */
-        const int n = sscanf(answer.output, "%18lld%c", &id, &end);
-        if (n < 1 || id < 1 ||
-            (n == 2 && end != ';' && isspace((unsigned char)end) == 0))
+        char *end;
+        errno = 0;
+        const long long id = strtoll(answer.output, &end, 10);
+        if (errno != 0 || id < 1 || strchr("; \n", *end) == NULL)
             status = ht_fail(err, HT_UNAVAILABLE,
                              "sbatch did not answer with the job's id");
         else
@@ -196,7 +187,7 @@ static enum ht_status commands_list(void *state, const char *prefix,
                                        "-o",
                                        LISTING_FORMAT,
                                        NULL};
-    const char *output;
+    const char *output = NULL;
     const enum ht_status status =
         ask(state, arena, argv, deadline(), &output, err);
     return status == HT_OK ? listing_rows(arena, output, prefix, rows, err)
@@ -228,9 +219,10 @@ static enum ht_status cancel_words(struct commands *commands,
                                    const char *const argv[],
                                    struct ht_error *err)
 {
+    const struct call call = {.argv = argv, .until_ms = deadline()};
     struct call_answer answer;
     const enum ht_status status =
-        run(commands, arena, argv, NULL, deadline(), &answer, err);
+        call_run(arena, &commands->place, &call, &answer, err);
     if (status == HT_OK && answer.exit != 0 && !are_gone(answer.errors))
         return ht_fail(err, HT_UNAVAILABLE, "scancel failed: %s",
                        listing_words(arena, answer.errors));
@@ -293,7 +285,7 @@ static enum ht_status commands_limits(void *state, struct arena *arena,
                                                "show", "reservation", NULL};
     const int64_t until_ms = deadline();
     struct slurm_limits found = {0};
-    const char *output;
+    const char *output = NULL;
     enum ht_status status = ask(state, arena, config, until_ms, &output, err);
     if (status == HT_OK)
         status = listing_config(arena, output, &found, err);
