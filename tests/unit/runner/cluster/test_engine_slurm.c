@@ -10,7 +10,7 @@
 #include "tests/lib/attempt_fixture.h"
 #include "tests/lib/runner_fixture.h"
 
-static const char no_slurm[] = "slurm-client is not installed";
+static const char no_slurm[] = "tests/e2e/test_slurm_engine.py runs it";
 
 static bool has_slurm(void)
 {
