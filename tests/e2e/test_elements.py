@@ -17,6 +17,7 @@ import tap
 SHIM = os.path.join(harness.bin_dir(), "hypertune-shim")
 BEFORE_LIMIT = "stopped before Slurm's time limit"
 WITH_JOB = "stopped: Slurm ends the job"
+SOON = 20000  # ms, by far less than the minute that a deaf trainer has else
 
 # Writes `up`; at SIGTERM a line in `terms`, then ends well.
 SAVES = """
@@ -301,12 +302,12 @@ def a_trainer_is_stopped_before_the_limit():
 
 def a_deaf_trainer_is_killed_at_the_limit():
     with Batch() as batch:
-        end = now_ms() // 1000 + 5
+        end = now_ms() // 1000 + 8
         batch.start(SLURM_JOB_END_TIME=str(end))
         folder = batch.give(1, shell(DEAF), grace_ms=2000,
                             term_ms=60000)
         expect_lost(folder, BEFORE_LIMIT)
-        tap.true(now_ms() < end * 1000 + 1500, "it was killed at its limit")
+        tap.true(now_ms() < end * 1000 + SOON, "it was killed at its limit")
 
 
 def slurms_warning_stops_the_trainer_at_once():
@@ -380,10 +381,10 @@ def a_deaf_trainer_is_killed_before_slurm_kills():
         task = batch.start()
         folder = batch.give(1, shell(DEAF), term_ms=60000)
         wait_file(folder, "up")
-        kill_at = now_ms() + 5000
+        begun = now_ms()
         task.send_signal(signal.SIGTERM)
         expect_lost(folder, WITH_JOB)
-        tap.true(now_ms() < kill_at, "KillWait")
+        tap.true(now_ms() < begun + 5000 + SOON, "KillWait")
 
 
 def a_longer_patience_of_slurm_is_the_trainers():
@@ -535,7 +536,7 @@ def the_next_trial_waits_for_all_replicas():
 
 
 def a_replica_that_does_not_come_ends_the_others():
-    with Batch(answerMs=1500) as batch:
+    with Batch(answerMs=6000) as batch:
         for i in range(2):
             batch.start(SLURM_PROCID=str(i))
         folder = batch.answer(1, {name: shell("true") for name in NAMES})
