@@ -40,9 +40,9 @@ class Cluster(Runner):
     def take(self):
         """Attempts of the answer to it; what is wanted is taken over."""
         answer = self.hear("lease")
-        known = {need for _, need in self.have.values()}
         for item in answer["wanted"]:
-            tap.equal("is" in item, item["need"] not in known, item)
+            known = self.have.get(item["study"], (0, None))[1]
+            tap.equal("is" in item, item["need"] != known, item)
         self.have = {item["study"]: (item["slots"], item["need"])
                      for item in answer["wanted"]}
         self.answer = answer
@@ -221,20 +221,51 @@ def an_end_gives_the_next_slot_its_trial():
 def points_know_the_results_of_the_moment():
     """One that waited while a result came is made again."""
     with serve() as server, Cluster(server) as cluster:
-        submit(server)
-        cluster.poll()
-        one, = cluster.poll({1: 1})
-        server.cli("projects", "set", "local", "slots=1")
-        cluster.ask({1: 1})
-        harness.wait_until(lambda: created(server) == 2, "a trial that waits")
-        cluster.take()
-        cluster.hold()  # that slot does not ask any more
-        cluster.connect()
-        one.succeed(0.5)
-        two, = cluster.poll({1: 1})
+        with Runner(server, slots=1, name="plain"):
+            submit(server)
+            harness.wait_until(lambda: created(server) == 1, "one ahead")
+            one, = cluster.poll({1: 1})
+            harness.wait_until(lambda: created(server) == 2, "another one")
+            one.succeed(0.5)
+            server.cli("runners", "drain", "plain")
+        two, = cluster.get()
         tap.equal((numbers([two]),
                    [trial["id"] for trial in server.trials("s")]),
                   ([3], ["1", "3"]))
+
+
+def a_quota_is_kept_before_points_are_found():
+    """No trial is made that could not run; the end of another one makes it."""
+    with serve() as server, Cluster(server) as cluster:
+        server.cli("projects", "set", "local", "slots=1")
+        submit(server, parallel=4)
+        submit(server, name="t", parallel=4)
+        cluster.poll()
+        tap.equal(sum(cluster.wants().values()), 1)
+        one, = cluster.poll({1: 1})
+        cluster.hold({1: 1, 2: 1})
+        tap.equal((created(server), created(server, "t")), (1, 0))
+        cluster.connect()
+        one.succeed(0.5)
+        two, = cluster.get(study=2)
+        tap.equal((two.said["study"], created(server)), (2, 1))
+        server.cli("projects", "set", "local", "slots=2")
+        three, = cluster.get()
+        tap.equal((three.said["study"], created(server)), (1, 2))
+
+
+def what_other_runners_have_free_is_not_wanted():
+    with serve() as server, Cluster(server) as cluster, \
+            Runner(server, slots=2, name="plain") as plain:
+        submit(server, parallel=3)
+        cluster.poll()
+        tap.equal(cluster.wants(), {1: 1})
+        cluster.hold()
+        # One of them is taken: as much is left for the cluster.
+        plain.one()
+        server.cli("runners", "drain", "plain")
+        cluster.take()
+        tap.equal(cluster.wants(), {1: 2})
 
 
 def two_runners_have_no_more_together_than_may_run():
@@ -334,6 +365,8 @@ tap.run([a_trial_is_made_when_a_slot_asks,
          a_held_poll_is_answered_when_more_or_less_is_wanted,
          an_end_gives_the_next_slot_its_trial,
          points_know_the_results_of_the_moment,
+         a_quota_is_kept_before_points_are_found,
+         what_other_runners_have_free_is_not_wanted,
          two_runners_have_no_more_together_than_may_run,
          a_runner_has_its_most_slots_for_all_studies,
          refusals_are_why_trials_wait,

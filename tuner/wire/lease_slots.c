@@ -172,7 +172,7 @@ static enum ht_status give_to(struct lease_slots *slots, size_t index,
     *more = !poll->full;
     if (!*more)
         return HT_OK;
-    elastic_note_given(poll->runner, study->row.id);
+    elastic_note_given(poll->core, poll->runner, study->row.id);
     study->given++;
     return HT_OK;
 }
@@ -235,6 +235,18 @@ static int64_t most_of(const struct lease_slots *slots,
                                                  : study->job->parallel;
 }
 
+/* Runners with slots of their own have them at once. */
+static int64_t startable_elsewhere(const struct lease_slots *slots,
+                                   size_t index,
+                                   const struct demand_study *demand)
+{
+    struct lease_poll *poll = slots->poll;
+    const int64_t most = demand->most - demand->running;
+    return most > 0 ? placement_startable(&poll->fleet.state, poll->arena,
+                                          index, most)
+                    : 0;
+}
+
 /* False: the runner gets no further trial of it. */
 static bool describe(const struct lease_slots *slots, size_t index,
                      struct demand_study *demand)
@@ -264,6 +276,8 @@ static bool describe(const struct lease_slots *slots, size_t index,
         asking[demand->n++] =
             elastic_asking(poll->fleet.runners[i], study->row.id, &owed);
     }
+    if (serves)
+        demand->elsewhere = startable_elsewhere(slots, index, demand);
     return serves;
 }
 
