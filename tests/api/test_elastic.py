@@ -12,7 +12,6 @@ SPEC = {"spec": 1, "name": "s", "goal": "maximize accuracy", "trials": 9,
         "algorithm": "grid", "retries": 0, "args": "none",
         "command": ["true"], "metricDoctor": "warn"}
 HELD = 15  # s, less than a poll is held
-OURS = harness.OURS
 
 
 class Cluster(Runner):
@@ -268,6 +267,41 @@ def what_other_runners_have_free_is_not_wanted():
         tap.equal(cluster.wants(), {1: 2})
 
 
+LIMIT = "stopped before Slurm's time limit"  # of an element
+
+
+def many_short_elements_bring_a_trial_through():
+    """Each of them reports something new, and none is a failure."""
+    with serve() as server, Cluster(server) as cluster:
+        submit(server, trials=1, parallel=1)
+        cluster.poll()
+        for step in range(1, 20):
+            one, = cluster.get()
+            # What came after its last checkpoint is measured again.
+            one.started().report(step - 1, max(step - 1, 1))
+            one.report(step, step).ended("lost", reason=LIMIT)
+        last, = cluster.get()
+        last.succeed(20, 20)
+        trial = server.trial("s", 1)["hypertune"]
+        tap.equal((server.wait_study("s")["state"], trial["attempt"],
+                   trial["objective"]), ("SUCCEEDED", 20, 20))
+
+
+def elements_without_progress_end_the_trial():
+    with serve() as server, Cluster(server) as cluster:
+        submit(server, trials=1, parallel=1)
+        cluster.poll()
+        for _ in range(5):
+            one, = cluster.get()
+            one.started().report(0.5, 7).ended("lost", reason=LIMIT)
+            if one.name["attempt"] == 4:
+                break
+        trial = server.trial("s", 1)["hypertune"]
+        tap.equal((trial["state"], trial["attempt"], trial["reason"]),
+                  ("FAILED", 4, "lost 3 times in a row without a newer "
+                   "checkpoint or step: " + LIMIT))
+
+
 def two_runners_have_no_more_together_than_may_run():
     with serve() as server, Cluster(server, name="a") as a, \
             Cluster(server, name="b") as b:
@@ -367,6 +401,8 @@ tap.run([a_trial_is_made_when_a_slot_asks,
          points_know_the_results_of_the_moment,
          a_quota_is_kept_before_points_are_found,
          what_other_runners_have_free_is_not_wanted,
+         many_short_elements_bring_a_trial_through,
+         elements_without_progress_end_the_trial,
          two_runners_have_no_more_together_than_may_run,
          a_runner_has_its_most_slots_for_all_studies,
          refusals_are_why_trials_wait,
