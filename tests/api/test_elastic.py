@@ -344,6 +344,24 @@ def refusals_are_why_trials_wait():
             "2 of 2 wait: for slots of slurm", "the other reason")
 
 
+def what_runs_and_waits_at_the_cluster_is_shown():
+    with serve() as server, Cluster(server) as cluster:
+        submit(server)
+        submit(server, name="t")
+        cluster.poll()
+        cluster.hold(refused={2: "no partition \"x\""}, elements=[
+            {"study": 1, "run": 4, "wait": 6, "why": "Priority"},
+            {"study": 9, "run": 1, "wait": 0}])
+        runner, = server.get("/hypertune/v1/runners")["runners"]
+        tap.equal(runner["elements"], [
+            {"study": "s", "run": 4, "wait": 6, "why": "Priority"},
+            {"study": "t", "run": 0, "wait": 0,
+             "refused": "no partition \"x\""}])
+        line = server.cli("runners").stdout.split("\n")[-2]
+        tap.equal(line, "slurm: slurm (?) \u00b7 4 run, 6 wait (Priority); "
+                  "t: no partition \"x\"")
+
+
 def studies_for_slurm_run_nowhere_else():
     with serve() as server, Runner(server, name="plain") as plain:
         submit(server, slurm={"partition": "p"}, resources={"gpus": 2})
@@ -406,6 +424,7 @@ tap.run([a_trial_is_made_when_a_slot_asks,
          two_runners_have_no_more_together_than_may_run,
          a_runner_has_its_most_slots_for_all_studies,
          refusals_are_why_trials_wait,
+         what_runs_and_waits_at_the_cluster_is_shown,
          studies_for_slurm_run_nowhere_else,
          a_runner_beside_it_has_trials_ahead,
          wrong_polls_are_refused])

@@ -103,8 +103,8 @@ void elastic_touch_asking(struct core *core)
                 core_touch(core, runner->asks[i].study);
 }
 
-static const char *find_refusal(size_t n, const struct live_refusal list[],
-                                int64_t study)
+const char *elastic_refusal(size_t n, const struct live_refusal list[],
+                            int64_t study)
 {
     for (size_t i = 0; i < n; i++)
         if (list[i].study == study)
@@ -118,7 +118,7 @@ static void touch_changed(struct core *core, struct live_runner *runner,
                           size_t n_other, const struct live_refusal other[])
 {
     for (size_t i = 0; i < n; i++)
-        if (strcmp(find_refusal(n_other, other, list[i].study),
+        if (strcmp(elastic_refusal(n_other, other, list[i].study),
                    list[i].reason) != 0)
             note_change(core, runner, list[i].study);
 }

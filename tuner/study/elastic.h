@@ -31,6 +31,10 @@ struct elastic_poll {
 void elastic_note(struct core *core, struct live_runner *runner,
                   const struct elastic_poll *poll);
 
+/* The reason there is for the study; "": none. */
+const char *elastic_refusal(size_t n, const struct live_refusal list[],
+                            int64_t study);
+
 /* The slots of the runner that ask for a trial of the study, and what the first
  * of them owes; 0: none. */
 int64_t elastic_asking(const struct live_runner *runner, int64_t study,
