@@ -247,10 +247,10 @@ def a_quota_is_kept_before_points_are_found():
         cluster.connect()
         one.succeed(0.5)
         two, = cluster.get(study=2)
-        tap.equal((two.said["study"], created(server)), (2, 1))
+        tap.equal(two.said["study"], 2)
         server.cli("projects", "set", "local", "slots=2")
         three, = cluster.get()
-        tap.equal((three.said["study"], created(server)), (1, 2))
+        tap.equal(three.said["study"], 1)
 
 
 def what_other_runners_have_free_is_not_wanted():
