@@ -51,6 +51,8 @@ struct engine_slots {
     int64_t wanted;      /* as engine_elastic.want() had it */
     const char *need;    /* hash of what each needs; NULL: not known */
     const char *refused; /* why there are no more of them; NULL: no reason */
+    int run, wait;   /* elements there: that have begun, and that have not */
+    const char *why; /* in the cluster's words, why these wait; or NULL */
 };
 
 /* How many a study wants. */

@@ -21,32 +21,35 @@ void fleet_want(struct fleet *fleet, const struct engine_wanted *wanted,
         study_want(study_get(&fleet->studies, wanted[i].study), &wanted[i]);
 }
 
-static int count_asking(const struct fleet *fleet, const struct study *study)
+static void count_slot(const struct slot *slot, struct engine_slots *out)
 {
-    int n = -study->waiting;
+    const enum plan_slot is = fleet_slot_is(slot);
+    out->asking += is == PLAN_ASKS;
+    out->wait += is == PLAN_WAITS;
+    out->run += is == PLAN_ASKS || is == PLAN_BUSY;
+    if (is == PLAN_WAITS && out->why == NULL && slot->listed &&
+        slot->reason[0] != '\0')
+        out->why = slot->reason;
+}
+
+static void count_elements(const struct fleet *fleet, const struct study *study,
+                           struct arena *arena, struct engine_slots *out)
+{
+    out->asking = -study->waiting;
     for (const struct batch *batch = fleet->first; batch != NULL;
          batch = batch->next)
         for (int i = 0; batch->study == study->plan.study && i < batch->n; i++)
-            n += fleet_slot_is(&batch->slots[i]) == PLAN_ASKS;
-    return n > 0 ? n : 0;
+            count_slot(&batch->slots[i], out);
+    if (out->asking < 0)
+        out->asking = 0;
+    if (out->why != NULL)
+        out->why = arena_strdup(arena, out->why);
 }
 
-/* In Slurm's words, why its elements wait. */
-static const char *find_reason(const struct fleet *fleet,
-                               const struct study *study, struct arena *arena)
-{
-    for (const struct batch *batch = fleet->first; batch != NULL;
-         batch = batch->next)
-        for (int i = 0; batch->study == study->plan.study && i < batch->n; i++)
-            if (fleet_slot_is(&batch->slots[i]) == PLAN_WAITS &&
-                batch->slots[i].listed && batch->slots[i].reason[0] != '\0')
-                return arena_printf(arena, "waits in Slurm: %s",
-                                    batch->slots[i].reason);
-    return NULL;
-}
-
+/* `why`: its elements wait. */
 static const char *refusal_of(const struct fleet *fleet,
-                              const struct study *study, struct arena *arena)
+                              const struct study *study, const char *why,
+                              struct arena *arena)
 {
     char fault[CLERK_FAULT_BYTES];
     if (study->plan.wanted == 0)
@@ -56,7 +59,7 @@ static const char *refusal_of(const struct fleet *fleet,
         return arena_strdup(arena, fault);
     if (study->refused != NULL)
         return arena_strdup(arena, study->refused);
-    return find_reason(fleet, study, arena);
+    return why != NULL ? arena_printf(arena, "waits in Slurm: %s", why) : NULL;
 }
 
 size_t fleet_look(struct fleet *fleet, struct arena *arena,
@@ -66,15 +69,16 @@ size_t fleet_look(struct fleet *fleet, struct arena *arena,
     size_t n = 0;
     for (const struct study *study = fleet->studies; study != NULL;
          study = study->next) {
-        items = arena_grow(arena, items, n, sizeof *items);
-        items[n++] = (struct engine_slots){
+        struct engine_slots slot = {
             .study = study->plan.study,
-            .asking = count_asking(fleet, study),
             .wanted = study->plan.wanted,
             .need =
                 study->hash != NULL ? arena_strdup(arena, study->hash) : NULL,
-            .refused = refusal_of(fleet, study, arena),
         };
+        count_elements(fleet, study, arena, &slot);
+        slot.refused = refusal_of(fleet, study, slot.why, arena);
+        items = arena_grow(arena, items, n, sizeof *items);
+        items[n++] = slot;
     }
     *slots = items;
     return n;

@@ -49,6 +49,24 @@ static void put_refused(struct text *out, const struct engine_slots *slots,
     json_close_list(out);
 }
 
+static void put_elements(struct text *out, const struct engine_slots *slots,
+                         size_t n)
+{
+    json_open_list(out, "elements");
+    for (size_t i = 0; i < n; i++) {
+        if (slots[i].run + slots[i].wait == 0)
+            continue;
+        json_open(out, NULL);
+        json_put_int(out, "study", slots[i].study);
+        json_put_int(out, "run", slots[i].run);
+        json_put_int(out, "wait", slots[i].wait);
+        if (slots[i].why != NULL)
+            json_put_string(out, "why", slots[i].why);
+        json_close(out);
+    }
+    json_close_list(out);
+}
+
 static void put_have(struct text *out, const struct engine_slots *slots,
                      size_t n)
 {
@@ -72,6 +90,7 @@ static void put_named(struct text *out, const struct engine_slots *slots,
 {
     put_asking(out, slots, n);
     put_refused(out, slots, n);
+    put_elements(out, slots, n);
 }
 
 /* The same members, to be compared. */

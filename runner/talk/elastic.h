@@ -12,7 +12,7 @@
 
 /* Of the poll under way. */
 struct elastic {       /* zeroed at first */
-    struct text named; /* what asks and what is refused, as it said them */
+    struct text named; /* what asks, is refused, runs and waits, as it said */
     int64_t tick_at;   /* monotonic: when the engine looks again */
 };
 void elastic_fini(struct elastic *elastic);

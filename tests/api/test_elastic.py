@@ -12,7 +12,6 @@ SPEC = {"spec": 1, "name": "s", "goal": "maximize accuracy", "trials": 9,
         "algorithm": "grid", "retries": 0, "args": "none",
         "command": ["true"], "metricDoctor": "warn"}
 HELD = 15  # s, less than a poll is held
-OURS = harness.OURS
 
 
 class Cluster(Runner):
@@ -40,9 +39,9 @@ class Cluster(Runner):
     def take(self):
         """Attempts of the answer to it; what is wanted is taken over."""
         answer = self.hear("lease")
-        known = {need for _, need in self.have.values()}
         for item in answer["wanted"]:
-            tap.equal("is" in item, item["need"] not in known, item)
+            known = self.have.get(item["study"], (0, None))[1]
+            tap.equal("is" in item, item["need"] != known, item)
         self.have = {item["study"]: (item["slots"], item["need"])
                      for item in answer["wanted"]}
         self.answer = answer
@@ -221,20 +220,86 @@ def an_end_gives_the_next_slot_its_trial():
 def points_know_the_results_of_the_moment():
     """One that waited while a result came is made again."""
     with serve() as server, Cluster(server) as cluster:
-        submit(server)
-        cluster.poll()
-        one, = cluster.poll({1: 1})
-        server.cli("projects", "set", "local", "slots=1")
-        cluster.ask({1: 1})
-        harness.wait_until(lambda: created(server) == 2, "a trial that waits")
-        cluster.take()
-        cluster.hold()  # that slot does not ask any more
-        cluster.connect()
-        one.succeed(0.5)
-        two, = cluster.poll({1: 1})
+        with Runner(server, slots=1, name="plain"):
+            submit(server)
+            harness.wait_until(lambda: created(server) == 1, "one ahead")
+            one, = cluster.poll({1: 1})
+            harness.wait_until(lambda: created(server) == 2, "another one")
+            one.succeed(0.5)
+            server.cli("runners", "drain", "plain")
+        two, = cluster.get()
         tap.equal((numbers([two]),
                    [trial["id"] for trial in server.trials("s")]),
                   ([3], ["1", "3"]))
+
+
+def a_quota_is_kept_before_points_are_found():
+    """No trial is made that could not run; the end of another one makes it."""
+    with serve() as server, Cluster(server) as cluster:
+        server.cli("projects", "set", "local", "slots=1")
+        submit(server, parallel=4)
+        submit(server, name="t", parallel=4)
+        cluster.poll()
+        tap.equal(sum(cluster.wants().values()), 1)
+        one, = cluster.poll({1: 1})
+        cluster.hold({1: 1, 2: 1})
+        tap.equal((created(server), created(server, "t")), (1, 0))
+        cluster.connect()
+        one.succeed(0.5)
+        two, = cluster.get(study=2)
+        tap.equal(two.said["study"], 2)
+        server.cli("projects", "set", "local", "slots=2")
+        three, = cluster.get()
+        tap.equal(three.said["study"], 1)
+
+
+def what_other_runners_have_free_is_not_wanted():
+    with serve() as server, Cluster(server) as cluster, \
+            Runner(server, slots=2, name="plain") as plain:
+        submit(server, parallel=3)
+        cluster.poll()
+        tap.equal(cluster.wants(), {1: 1})
+        cluster.hold()
+        # One of them is taken: as much is left for the cluster.
+        plain.one()
+        server.cli("runners", "drain", "plain")
+        cluster.take()
+        tap.equal(cluster.wants(), {1: 2})
+
+
+LIMIT = "stopped before Slurm's time limit"  # of an element
+
+
+def many_short_elements_bring_a_trial_through():
+    """Each of them reports something new, and none is a failure."""
+    with serve() as server, Cluster(server) as cluster:
+        submit(server, trials=1, parallel=1)
+        cluster.poll()
+        for step in range(1, 20):
+            one, = cluster.get()
+            # What came after its last checkpoint is measured again.
+            one.started().report(step - 1, max(step - 1, 1))
+            one.report(step, step).ended("lost", reason=LIMIT)
+        last, = cluster.get()
+        last.succeed(20, 20)
+        trial = server.trial("s", 1)["hypertune"]
+        tap.equal((server.wait_study("s")["state"], trial["attempt"],
+                   trial["objective"]), ("SUCCEEDED", 20, 20))
+
+
+def elements_without_progress_end_the_trial():
+    with serve() as server, Cluster(server) as cluster:
+        submit(server, trials=1, parallel=1)
+        cluster.poll()
+        for _ in range(5):
+            one, = cluster.get()
+            one.started().report(0.5, 7).ended("lost", reason=LIMIT)
+            if one.name["attempt"] == 4:
+                break
+        trial = server.trial("s", 1)["hypertune"]
+        tap.equal((trial["state"], trial["attempt"], trial["reason"]),
+                  ("FAILED", 4, "lost 3 times in a row without a newer "
+                   "checkpoint or step: " + LIMIT))
 
 
 def two_runners_have_no_more_together_than_may_run():
@@ -277,6 +342,24 @@ def refusals_are_why_trials_wait():
         harness.wait_until(
             lambda: server.study("s")["reason"] ==
             "2 of 2 wait: for slots of slurm", "the other reason")
+
+
+def what_runs_and_waits_at_the_cluster_is_shown():
+    with serve() as server, Cluster(server) as cluster:
+        submit(server)
+        submit(server, name="t")
+        cluster.poll()
+        cluster.hold(refused={2: "no partition \"x\""}, elements=[
+            {"study": 1, "run": 4, "wait": 6, "why": "Priority"},
+            {"study": 9, "run": 1, "wait": 0}])
+        runner, = server.get("/hypertune/v1/runners")["runners"]
+        tap.equal(runner["elements"], [
+            {"study": "s", "run": 4, "wait": 6, "why": "Priority"},
+            {"study": "t", "run": 0, "wait": 0,
+             "refused": "no partition \"x\""}])
+        line = server.cli("runners").stdout.split("\n")[-2]
+        tap.equal(line, "slurm: slurm (?) \u00b7 4 run, 6 wait (Priority); "
+                  "t: no partition \"x\"")
 
 
 def studies_for_slurm_run_nowhere_else():
@@ -334,9 +417,14 @@ tap.run([a_trial_is_made_when_a_slot_asks,
          a_held_poll_is_answered_when_more_or_less_is_wanted,
          an_end_gives_the_next_slot_its_trial,
          points_know_the_results_of_the_moment,
+         a_quota_is_kept_before_points_are_found,
+         what_other_runners_have_free_is_not_wanted,
+         many_short_elements_bring_a_trial_through,
+         elements_without_progress_end_the_trial,
          two_runners_have_no_more_together_than_may_run,
          a_runner_has_its_most_slots_for_all_studies,
          refusals_are_why_trials_wait,
+         what_runs_and_waits_at_the_cluster_is_shown,
          studies_for_slurm_run_nowhere_else,
          a_runner_beside_it_has_trials_ahead,
          wrong_polls_are_refused])

@@ -131,6 +131,7 @@ struct live_runner {
     size_t n_refusals; /* the same */
     struct live_refusal *refusals;
     struct arena *refused; /* holds the refusals and nothing else; maybe NULL */
+    int64_t slots_transaction; /* that changed asks or refusals last */
     struct live_answer answers[LIVE_TYPES]; /* of this boot */
     struct live_runner *next;
 };
@@ -142,8 +143,8 @@ struct live;
 struct live *live_new(void);
 void live_free(struct live *live); /* accepts NULL */
 
-/* Drops what mirrors rows, after a rollback: jobs, and answers given by
- * `transaction` (0: by none). */
+/* Drops what mirrors rows, after a rollback: jobs, and of `transaction` (0: of
+ * none) the answers that it gave, and what runners said of slots in it. */
 void live_forget_rows(struct live *live, int64_t transaction);
 
 /* Makes the entry when it is missing. */
@@ -181,6 +182,8 @@ struct live_runner *live_find_runner(struct live *live, const char *id);
 /* Makes the entry; a new boot clears what the old one was sent. */
 struct live_runner *live_runner(struct live *live, const char *id,
                                 const char *boot);
+/* Forgets what its polls said of slots. */
+void live_forget_slots(struct live_runner *runner);
 /* Sets what the runner can and may do, from a JSON object; frees the rules
  * before, with all their texts. */
 void live_set_rules(struct live_runner *runner, const char *json);

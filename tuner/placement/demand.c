@@ -33,6 +33,7 @@ static struct part part_of(const struct demand_study *study)
         if (i == study->at)
             part.asking = asking;
     }
+    rest = at_least_0(rest - study->elsewhere);
     const int64_t n = (int64_t)study->n;
     if (n > 0)
         part.further = rest / n + ((int64_t)study->at < rest % n);

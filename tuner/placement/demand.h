@@ -3,8 +3,9 @@
  *
  * State in, numbers out, as placement.h. All runners together have no more
  * slots for a study than trials of it could run at a time: what is neither in
- * use nor asking is divided evenly among its elastic runners, so that the one
- * that is faster to use its part gets more of the rest. */
+ * use nor asking nor free at other runners is divided evenly among its elastic
+ * runners, so that the one that is faster to use its part gets more of the
+ * rest. */
 #ifndef HT_TUNER_PLACEMENT_DEMAND_H
 #define HT_TUNER_PLACEMENT_DEMAND_H
 
@@ -26,6 +27,8 @@ struct demand_study {
     int64_t here;    /* ... at this one */
     size_t n, at; /* elastic runners that may run it, and which this one is */
     const int64_t *asking; /* slots of each that wait for one of its trials */
+    int64_t elsewhere;     /* trials that runners with slots of their own could
+                              start now */
     int64_t slots;         /* the result, running and asking ones among them */
 };
 

@@ -103,6 +103,25 @@ bool placement_has_quota(const struct placement_project *project,
                 project->most_gpus + 1e-9);
 }
 
+static int64_t room_for(double most, double used, double each)
+{
+    const double room = (most - used + 1e-9) / each;
+    return room > 0 ? (int64_t)room : 0;
+}
+
+int64_t placement_quota(const struct placement_project *project,
+                        const struct placement_needs *needs)
+{
+    int64_t n = INT64_MAX;
+    if (project->most_slots > 0)
+        n = room_for((double)project->most_slots, (double)project->slots, 1);
+    const double gpus = placement_gpus_of(needs);
+    if (project->most_gpus <= 0 || gpus <= 0)
+        return n;
+    const int64_t by_gpus = room_for(project->most_gpus, project->gpus, gpus);
+    return by_gpus < n ? by_gpus : n;
+}
+
 static struct turn *list_turns(const struct placement *state,
                                struct arena *arena, size_t *n)
 {
@@ -282,6 +301,35 @@ struct placement_choice placement_next(const struct placement *state,
             takes(state, arena, runner, turns[i].study, &reserved, &choice))
             return choice;
     return choice;
+}
+
+static bool could_take(const struct placement *state, struct arena *arena,
+                       size_t runner, size_t study,
+                       struct placement_choice *choice)
+{
+    return !state->runners[runner].elastic &&
+           takes(state, arena, runner, study, &nothing, choice);
+}
+
+int64_t placement_startable(struct placement *state, struct arena *arena,
+                            size_t study, int64_t most)
+{
+    struct placement_choice *choices = NULL;
+    size_t *runners = NULL, n = 0;
+    for (size_t i = 0; i < state->n_runners; i++) {
+        struct placement_choice choice;
+        while ((int64_t)n < most &&
+               could_take(state, arena, i, study, &choice)) {
+            choices = arena_grow(arena, choices, n, sizeof *choices);
+            runners = arena_grow(arena, runners, n, sizeof *runners);
+            choices[n] = choice;
+            runners[n++] = i;
+            count(state, i, &choice, 1);
+        }
+    }
+    for (size_t i = n; i-- > 0;)
+        count(state, runners[i], &choices[i], -1);
+    return (int64_t)n;
 }
 
 struct placement_choice placement_next_of(const struct placement *state,

@@ -156,6 +156,13 @@ bool placement_may_run(const struct placement *state, size_t runner,
 /* Whether the project may have another such trial. */
 bool placement_has_quota(const struct placement_project *project,
                          const struct placement_needs *needs);
+/* How many of them it may have; INT64_MAX: any number. */
+int64_t placement_quota(const struct placement_project *project,
+                        const struct placement_needs *needs);
+/* How many trials of the study could start now at runners that are not elastic,
+ * as far as `most`; the state is as before. Scratch is in the arena. */
+int64_t placement_startable(struct placement *state, struct arena *arena,
+                            size_t study, int64_t most);
 
 /* The trial of that choice has begun at the runner, or it has ended: changes
  * the counts of machine, runner, study and project, and not `usage`. */

@@ -51,6 +51,15 @@ static void keep_asks(struct live_runner *runner, int64_t study, int64_t gone,
     }
 }
 
+/* Read by what settles the study in this transaction, so it cannot wait for the
+ * COMMIT: live_forget_rows() takes it back. */
+static void note_change(struct core *core, struct live_runner *runner,
+                        int64_t study)
+{
+    runner->slots_transaction = core_transaction_number(core);
+    core_touch(core, study);
+}
+
 static void note_asks(struct core *core, struct live_runner *runner,
                       const struct elastic_poll *poll)
 {
@@ -67,13 +76,15 @@ static void note_asks(struct core *core, struct live_runner *runner,
                                       live_study(core_live(core), study)->news};
         add_ask(runner, &more);
         if (n != old)
-            core_touch(core, study);
+            note_change(core, runner, study);
     }
     free(before.asks);
 }
 
-void elastic_note_given(struct live_runner *runner, int64_t study)
+void elastic_note_given(struct core *core, struct live_runner *runner,
+                        int64_t study)
 {
+    runner->slots_transaction = core_transaction_number(core);
     for (size_t i = 0; i < runner->n_asks; i++) {
         struct live_ask *ask = &runner->asks[i];
         if (ask->study != study || ask->n == 0)
@@ -83,8 +94,17 @@ void elastic_note_given(struct live_runner *runner, int64_t study)
     }
 }
 
-static const char *find_refusal(size_t n, const struct live_refusal list[],
-                                int64_t study)
+void elastic_touch_asking(struct core *core)
+{
+    for (const struct live_runner *runner = live_runners(core_live(core));
+         runner != NULL; runner = runner->next)
+        for (size_t i = 0; runner->online && i < runner->n_asks; i++)
+            if (runner->asks[i].n > 0)
+                core_touch(core, runner->asks[i].study);
+}
+
+const char *elastic_refusal(size_t n, const struct live_refusal list[],
+                            int64_t study)
 {
     for (size_t i = 0; i < n; i++)
         if (list[i].study == study)
@@ -93,23 +113,23 @@ static const char *find_refusal(size_t n, const struct live_refusal list[],
 }
 
 /* Settles the studies of `list` that another list says something else of. */
-static void touch_changed(struct core *core, size_t n,
-                          const struct live_refusal list[], size_t n_other,
-                          const struct live_refusal other[])
+static void touch_changed(struct core *core, struct live_runner *runner,
+                          size_t n, const struct live_refusal list[],
+                          size_t n_other, const struct live_refusal other[])
 {
     for (size_t i = 0; i < n; i++)
-        if (strcmp(find_refusal(n_other, other, list[i].study),
+        if (strcmp(elastic_refusal(n_other, other, list[i].study),
                    list[i].reason) != 0)
-            core_touch(core, list[i].study);
+            note_change(core, runner, list[i].study);
 }
 
 static void note_refusals(struct core *core, struct live_runner *runner,
                           const struct elastic_poll *poll)
 {
-    touch_changed(core, poll->n_refusals, poll->refusals, runner->n_refusals,
-                  runner->refusals);
-    touch_changed(core, runner->n_refusals, runner->refusals, poll->n_refusals,
-                  poll->refusals);
+    touch_changed(core, runner, poll->n_refusals, poll->refusals,
+                  runner->n_refusals, runner->refusals);
+    touch_changed(core, runner, runner->n_refusals, runner->refusals,
+                  poll->n_refusals, poll->refusals);
     arena_free(runner->refused);
     runner->refused = NULL;
     runner->refusals = NULL;
@@ -137,6 +157,8 @@ void elastic_note(struct core *core, struct live_runner *runner,
 
 /* --- what points know --- */
 
+/* Not taken back with a transaction: a later trial with that id knows as much
+ * or more. */
 void elastic_note_made(struct core *core, const struct trial_row *trial,
                        int64_t news)
 {
@@ -180,6 +202,7 @@ struct plan {
     int64_t ahead; /* of runners with slots of their own */
     int64_t asked; /* that ask, and owe no more than the news in question */
     int64_t owed;  /* by the first of them */
+    int64_t quota; /* of the project, for trials that wait */
 };
 
 static void count_asked(const struct fleet_serving *serving, int64_t study,
@@ -224,6 +247,28 @@ static enum ht_status count_ahead(const struct settling *settling,
     return status;
 }
 
+/* Trials that the project's quota has no room for would wait with old points.
+ */
+static enum ht_status count_quota(const struct settling *settling,
+                                  struct plan *plan, struct ht_error *err)
+{
+    struct project_row row;
+    struct fleet fleet;
+    enum ht_status status =
+        db_project_get(core_db(settling->core), settling->arena,
+                       settling->row.project, &row, err);
+    plan->quota = INT64_MAX;
+    if (status != HT_OK || (row.most_slots == 0 && row.most_gpus <= 0))
+        return status;
+    status = fleet_read(settling->core, settling->arena, &fleet, err);
+    const struct placement_needs needs =
+        fleet_needs(settling->core, settling->arena, settling->job);
+    for (size_t i = 0; status == HT_OK && i < fleet.state.n_projects; i++)
+        if (strcmp(fleet.state.projects[i].name, settling->row.project) == 0)
+            plan->quota = placement_quota(&fleet.state.projects[i], &needs);
+    return status;
+}
+
 static enum ht_status make_plan(const struct settling *settling, int64_t news,
                                 struct plan *plan, struct ht_error *err)
 {
@@ -234,7 +279,11 @@ static enum ht_status make_plan(const struct settling *settling, int64_t news,
         fleet_find_serving(settling->core, settling->arena, settling->job);
     plan->elastic = settling->job->slurm.said || serving.n_elastic > 0;
     count_asked(&serving, settling->row.id, news, plan);
-    return plan->elastic ? count_ahead(settling, &serving, plan, err) : HT_OK;
+    if (!plan->elastic)
+        return HT_OK;
+    const enum ht_status status = count_quota(settling, plan, err);
+    return status == HT_OK ? count_ahead(settling, &serving, plan, err)
+                           : status;
 }
 
 enum ht_status elastic_due(const struct settling *settling, int64_t news,
@@ -248,7 +297,8 @@ enum ht_status elastic_due(const struct settling *settling, int64_t news,
         return status;
     const int64_t ready = trial_counts_all(&settling->counts, TRIAL_REQUESTED) -
                           elastic_backing_off(settling->core, settling->row.id);
-    const int64_t due = plan.ahead + plan.asked - ready;
+    const int64_t slots = plan.ahead + plan.asked;
+    const int64_t due = (slots < plan.quota ? slots : plan.quota) - ready;
     if (due < *n)
         *n = due > 0 ? due : 0;
     return HT_OK;

@@ -11,6 +11,7 @@
 #include "tuner/db/trial_checkpoints.h"
 #include "tuner/db/write.h"
 #include "tuner/search/pareto_trials.h"
+#include "tuner/study/elastic.h"
 #include "tuner/study/final_measurement.h"
 #include "tuner/study/living_attempts.h"
 #include "tuner/study/move.h"
@@ -283,6 +284,7 @@ static enum ht_status end_attempt(struct deciding *deciding,
         return status;
     /* Another one may run in its place. */
     core_wake(deciding->core, CORE_ALL_HELD, deciding->study.id);
+    elastic_touch_asking(deciding->core);
     const struct trial_row *trial = deciding->trial;
     const bool final = db_trial_state_is_final(trial->state);
     if (final || trial->state == TRIAL_PAUSED)

@@ -236,7 +236,7 @@ enum ht_status lease_give_again(struct lease_poll *poll, bool *again,
         if (status != HT_OK)
             break;
         add_attempt(poll, text);
-        elastic_note_given(poll->runner, pair.trial.study);
+        elastic_note_given(poll->core, poll->runner, pair.trial.study);
     }
     return status;
 }

@@ -5,6 +5,7 @@
 #include "proto/base/token.h"
 #include "proto/doc/json.h"
 #include "tuner/base/reason.h"
+#include "tuner/core/core.h"
 #include "tuner/core/disk_guard.h"
 #include "tuner/db/write.h"
 #include "tuner/placement/demand.h"
@@ -81,6 +82,16 @@ static void count_running(const struct lease_slots *slots)
 
 /* --- what the poll says --- */
 
+/* Of a list of the poll; NULL: it has none of the study. */
+static const struct node *find_item(const struct lease_poll *poll,
+                                    const char *list, int64_t study)
+{
+    NODE_EACH (item, node_first(poll->req->body, list))
+        if (node_get_int(item, "study", 0) == study)
+            return item;
+    return NULL;
+}
+
 static enum ht_status read_asks(const struct lease_slots *slots,
                                 struct elastic_poll *said, struct ht_error *err)
 {
@@ -125,6 +136,36 @@ static void read_refusals(const struct lease_slots *slots,
     }
 }
 
+/* For people; the server itself needs none of it. */
+static void note_elements(const struct lease_slots *slots,
+                          const struct elastic_poll *said)
+{
+    const struct lease_poll *poll = slots->poll;
+    const struct core_options *options = core_options_of(poll->core);
+    if (options->on_elements == NULL)
+        return;
+    cJSON *all = cJSON_CreateArray();
+    for (size_t i = 0; i < slots->n; i++) {
+        const struct study_row *row = &slots->studies[i].row;
+        const struct node *item = find_item(poll, "elements", row->id);
+        const char *why = node_get_string(item, "why", "");
+        const char *refused =
+            elastic_refusal(said->n_refusals, said->refusals, row->id);
+        if (item == NULL && *refused == '\0')
+            continue;
+        cJSON *shown = json_push_object(all);
+        json_add_string(shown, "study", row->name);
+        json_add_int(shown, "run", node_get_int(item, "run", 0));
+        json_add_int(shown, "wait", node_get_int(item, "wait", 0));
+        if (*why != '\0')
+            json_add_string(shown, "why", reason_make(poll->arena, "%s", why));
+        else if (*refused != '\0')
+            json_add_string(shown, "refused", refused);
+    }
+    options->on_elements(options->context, poll->runner->id,
+                         json_text(poll->arena, all));
+}
+
 enum ht_status lease_slots_read(struct lease_slots *slots,
                                 struct lease_poll *poll, struct ht_error *err)
 {
@@ -143,6 +184,7 @@ enum ht_status lease_slots_read(struct lease_slots *slots,
     read_refusals(slots, &said);
     poll->at = fleet_find(&poll->fleet, poll->runner);
     count_running(slots);
+    note_elements(slots, &said);
     elastic_note(poll->core, poll->runner, &said);
     return HT_OK;
 }
@@ -172,7 +214,7 @@ static enum ht_status give_to(struct lease_slots *slots, size_t index,
     *more = !poll->full;
     if (!*more)
         return HT_OK;
-    elastic_note_given(poll->runner, study->row.id);
+    elastic_note_given(poll->core, poll->runner, study->row.id);
     study->given++;
     return HT_OK;
 }
@@ -235,6 +277,18 @@ static int64_t most_of(const struct lease_slots *slots,
                                                  : study->job->parallel;
 }
 
+/* Runners with slots of their own have them at once. */
+static int64_t startable_elsewhere(const struct lease_slots *slots,
+                                   size_t index,
+                                   const struct demand_study *demand)
+{
+    struct lease_poll *poll = slots->poll;
+    const int64_t most = demand->most - demand->running;
+    return most > 0 ? placement_startable(&poll->fleet.state, poll->arena,
+                                          index, most)
+                    : 0;
+}
+
 /* False: the runner gets no further trial of it. */
 static bool describe(const struct lease_slots *slots, size_t index,
                      struct demand_study *demand)
@@ -264,6 +318,8 @@ static bool describe(const struct lease_slots *slots, size_t index,
         asking[demand->n++] =
             elastic_asking(poll->fleet.runners[i], study->row.id, &owed);
     }
+    if (serves)
+        demand->elsewhere = startable_elsewhere(slots, index, demand);
     return serves;
 }
 
@@ -290,15 +346,6 @@ static void divide(struct lease_slots *slots)
         slots->studies[of[i]].slots = demand.studies[i].slots;
 }
 
-static const struct node *find_had(const struct lease_poll *poll, int64_t study)
-{
-    const struct node *list = node_find(poll->req->body, "have");
-    NODE_EACH (item, list == NULL ? NULL : list->first)
-        if (node_get_int(item, "study", 0) == study)
-            return item;
-    return NULL;
-}
-
 /* Whether the runner has slots of a study that is not wanted. */
 static bool has_others(const struct lease_slots *slots)
 {
@@ -316,7 +363,7 @@ static bool has_others(const struct lease_slots *slots)
 static void add_wanted(struct lease_poll *poll, struct slots_study *study,
                        cJSON *wanted, bool *news)
 {
-    const struct node *had = find_had(poll, study->row.id);
+    const struct node *had = find_item(poll, "have", study->row.id);
     make_need(poll, study);
     const bool same_need =
         strcmp(node_get_string(had, "need", ""), study->hash) == 0;

@@ -57,26 +57,31 @@ static void a_poll_says_what_asks_what_is_refused_and_what_is_known(void)
     struct elastic elastic = {.tick_at = 0};
     n_slots = 0;
     CHECK_TEXT(put(&elastic, arena),
-               "{\"asking\":[],\"refused\":[],\"have\":[]}");
+               "{\"asking\":[],\"refused\":[],\"elements\":[],\"have\":[]}");
     n_slots = 3;
     slots[0] = (struct engine_slots){
         .study = 7, .asking = 2, .wanted = 5, .need = "h"};
     slots[1] = (struct engine_slots){.study = 8,
                                      .wanted = 1,
                                      .need = "g",
+                                     .run = 4,
+                                     .wait = 6,
+                                     .why = "Priority",
                                      .refused = "QOSMaxSubmitJobs \"x\""};
     slots[2] = (struct engine_slots){.study = 9, .asking = 1};
     CHECK_TEXT(put(&elastic, arena),
                "{\"asking\":[{\"study\":7,\"n\":2},{\"study\":9,\"n\":1}],"
                "\"refused\":[{\"study\":8,\"reason\":\"QOSMaxSubmitJobs "
                "\\\"x\\\"\"}],"
+               "\"elements\":[{\"study\":8,\"run\":4,\"wait\":6,"
+               "\"why\":\"Priority\"}],"
                "\"have\":[{\"study\":7,\"slots\":5,\"need\":\"h\"},"
                "{\"study\":8,\"slots\":1,\"need\":\"g\"}]}");
     elastic_fini(&elastic);
     arena_free(arena);
 }
 
-static void only_questions_and_refusals_are_news(void)
+static void all_but_what_is_known_is_news(void)
 {
     struct arena *arena = arena_new();
     struct elastic elastic = {.tick_at = 0};
@@ -91,6 +96,9 @@ static void only_questions_and_refusals_are_news(void)
     (void)put(&elastic, arena);
     CHECK(!elastic_has_news(&elastic, &engine));
     slots[0].refused = "no";
+    CHECK(elastic_has_news(&elastic, &engine));
+    slots[0].refused = NULL;
+    slots[0].wait = 1;
     CHECK(elastic_has_news(&elastic, &engine));
     elastic_fini(&elastic);
     arena_free(arena);
@@ -131,7 +139,7 @@ int main(void)
 {
     json_init();
     RUN(a_poll_says_what_asks_what_is_refused_and_what_is_known);
-    RUN(only_questions_and_refusals_are_news);
+    RUN(all_but_what_is_known_is_news);
     RUN(an_answer_says_all_that_is_wanted);
     RUN(the_engine_says_when_it_looks_again);
     return check_done();

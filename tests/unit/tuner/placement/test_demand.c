@@ -108,6 +108,18 @@ static void what_asks_beyond_the_rest_gets_nothing(void)
     }
 }
 
+/* Slots that are up come before those of other runners. */
+static void what_is_free_elsewhere_is_not_asked_for(void)
+{
+    static const int64_t asking[] = {2};
+    struct scene scene = scene_new();
+    add(&scene, 0, 5)->elsewhere = 3;
+    add(&scene, 0, 3)->elsewhere = 3;
+    scene.studies[1].asking = asking;
+    divide(&scene);
+    CHECK(scene.studies[0].slots == 2 && scene.studies[1].slots == 2);
+}
+
 static void projects_get_by_their_shares(void)
 {
     struct scene scene = scene_new();
@@ -163,6 +175,7 @@ int main(void)
     RUN(slots_that_run_are_kept_unless_too_many_do);
     RUN(the_rest_is_divided_evenly_among_runners);
     RUN(what_asks_beyond_the_rest_gets_nothing);
+    RUN(what_is_free_elsewhere_is_not_asked_for);
     RUN(projects_get_by_their_shares);
     RUN(studies_of_a_project_get_by_priority_then_evenly);
     RUN(slots_that_ask_come_before_further_ones);
