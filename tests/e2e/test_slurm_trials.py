@@ -24,7 +24,7 @@ print("on job", os.environ["SLURM_JOB_ID"], flush=True)
 # Counts to the given number, one a second, and continues after a stop.
 COUNTER = """
 import os, sys, time, hypertune
-path = os.path.join(os.environ["CLOUD_ML_CHECKPOINT_DIR"], "count")
+path = os.path.join(os.environ["AIP_CHECKPOINT_DIR"], "count")
 try:
     count = int(open(path).read())
 except FileNotFoundError:
