@@ -150,17 +150,26 @@ def a_persons_scancel():
 
 
 def stop_and_pause():
+    """A stopped trial keeps its value; a paused study gives its slot back."""
     with runner("stop"):
         server.submit(spec("stop", trials=4, parallel=2,
                            command=[sys.executable, "-c", COUNTER, "500"]))
-        harness.wait_until(lambda: server.trials("stop") and
-                           server.measurements("stop", 1), "a report")
-        server.cli("stop", "stop/1")
+        harness.wait_until(
+            lambda: len(server.trials("stop")) == 2 and
+            server.measurements("stop", 1) and
+            server.measurements("stop", 2), "reports of both trials")
+        server.cli("pause", "stop")
+        server.cli("stop-trial", "stop/1")
         harness.wait_until(
             lambda: server.trial("stop", 1)["hypertune"]["state"] == "STOPPED",
             "the end of trial 1")
-        server.cli("pause", "stop")
-        server.cli("cancel", "stop", "--yes", check=False)
+        tap.true(server.trial("stop", 1)["hypertune"]["objective"] >= 1)
+        harness.wait_until(lambda: len(active("RUNNING")) == 1,
+                           "the end of the element of trial 1")
+        tap.equal(server.study("stop")["state"], "PAUSED")
+        tap.equal([trial["hypertune"]["state"]
+                   for trial in server.trials("stop")], ["STOPPED", "ACTIVE"])
+        server.cli("cancel", "stop", "--yes")
         quiet()
 
 
