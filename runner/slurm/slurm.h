@@ -69,9 +69,10 @@ struct slurm_partition {
     int64_t default_ms, most_ms; /* limits of a job; 0: none */
 };
 struct slurm_limits {
-    const char *version; /* "22.05.8" */
-    int most_array;      /* MaxArraySize: elements are 0 .. this - 1; 0: not
-                            known, as slurmrestd does not say it */
+    const char *version;  /* "22.05.8" */
+    int most_array;       /* MaxArraySize: elements are 0 .. this - 1; 0: not
+                             known, as slurmrestd does not say it */
+    int64_t kill_wait_ms; /* KillWait; 0: not known, the same */
     size_t n_partitions;
     const struct slurm_partition *partitions;
     size_t n_reservations;
