@@ -18,6 +18,7 @@ struct call {
     const char *const *argv; /* ends with NULL */
     const char *input;       /* what it reads at stdin; NULL: nothing */
     int64_t until_ms;        /* monotonic; then it is killed */
+    int abort;               /* a file: it is killed once that can be read */
 };
 
 /* All that it printed, in the arena. */

@@ -1,8 +1,11 @@
 /* The commands of Slurm, on this machine or over ssh: slurm.h. */
 #include <ctype.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
 
 #include "proto/base/clock.h"
 #include "proto/net/ssh_control.h"
@@ -14,6 +17,7 @@ struct commands {
     struct arena *arena; /* of what lasts */
     struct call_place place;
     const char *name;
+    int abort; /* eventfd, see slurm_abort() */
 };
 
 static enum ht_status run(const struct commands *commands, struct arena *arena,
@@ -21,8 +25,10 @@ static enum ht_status run(const struct commands *commands, struct arena *arena,
                           int64_t until_ms, struct call_answer *answer,
                           struct ht_error *err)
 {
-    const struct call call = {
-        .argv = argv, .input = input, .until_ms = until_ms};
+    const struct call call = {.argv = argv,
+                              .input = input,
+                              .until_ms = until_ms,
+                              .abort = commands->abort};
     return call_run(arena, &commands->place, &call, answer, err);
 }
 
@@ -55,8 +61,16 @@ static void commands_close(void *state)
     struct commands *commands = state;
     if (commands == NULL)
         return;
+    if (commands->abort >= 0)
+        close(commands->abort);
     arena_free(commands->arena);
     free(commands);
+}
+
+static void commands_abort(void *state)
+{
+    const struct commands *commands = state;
+    (void)eventfd_write(commands->abort, 1);
 }
 
 static enum ht_status set_place(struct commands *commands,
@@ -80,7 +94,11 @@ static enum ht_status commands_open(const struct slurm_settings *settings,
     struct commands *commands = ht_xcalloc(1, sizeof *commands);
     const char *output;
     commands->arena = arena_new();
-    enum ht_status status = set_place(commands, settings, err);
+    commands->abort = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    enum ht_status status =
+        commands->abort < 0
+            ? ht_fail_errno(err, errno, "cannot make an eventfd")
+            : set_place(commands, settings, err);
     if (status == HT_OK)
         status =
             ask(commands, commands->arena, version, deadline(), &output, err);
@@ -311,6 +329,7 @@ static enum ht_status commands_limits(void *state, struct arena *arena,
 
 const struct way way_commands = {.open = commands_open,
                                  .close = commands_close,
+                                 .abort = commands_abort,
                                  .name = commands_name,
                                  .submit = commands_submit,
                                  .test = commands_test,

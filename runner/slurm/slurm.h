@@ -90,6 +90,9 @@ enum ht_status slurm_open(const struct slurm_settings *settings,
 const char *slurm_ssh_socket(struct arena *arena, const char *folder,
                              const char *ssh);
 void slurm_close(struct slurm *slurm); /* accepts NULL; jobs continue */
+/* For another thread than that of the calls: the one under way ends within
+ * about a second, later ones at once, as HT_UNAVAILABLE. */
+void slurm_abort(struct slurm *slurm);
 /* "slurmrestd, v0.0.38", "commands", "ssh to login"; borrowed. */
 const char *slurm_way(const struct slurm *slurm);
 
