@@ -6,8 +6,9 @@
 #include "runner/attempt/engine.h"
 #include "runner/base/rules.h"
 
-static const struct engine *const engines[] = {&engine_process, &engine_docker,
-                                               &engine_slurm};
+enum { N_ENGINES = 3 };
+static const struct engine *const engines[N_ENGINES] = {
+    &engine_process, &engine_docker, &engine_slurm};
 
 #define MEMBER(name) offsetof(struct runner_options, name)
 
@@ -93,7 +94,7 @@ static const struct flags flags = {
 
 const struct engine *runner_options_engine(const char *name)
 {
-    for (size_t i = 0; i < sizeof engines / sizeof *engines; i++) {
+    for (size_t i = 0; i < N_ENGINES; i++) {
         if (strcmp(engines[i]->name, name) == 0)
             return engines[i];
     }

@@ -1,3 +1,6 @@
+/* slurm_script.c - the script that sbatch gets, with the options of the batch
+ * job. */
+
 #include <string.h>
 
 #include "proto/base/text.h"

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "proto/base/clock.h"
-#include "proto/base/memory.h"
 #include "proto/base/text.h"
 #include "runner/base/disk.h"
 #include "runner/base/json.h"

@@ -14,6 +14,7 @@
 #include "runner/attempt/prepare_processes.h"
 #include "runner/attempt/replicas.h"
 #include "runner/base/disk.h"
+#include "runner/cluster/batch.h"
 #include "runner/cluster/fleet.h"
 #include "runner/cluster/place.h"
 #include "runner/element/element.h"

@@ -1,12 +1,9 @@
 #include "runner/cluster/fleet.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "proto/base/clock.h"
 #include "proto/base/log.h"
-#include "proto/base/token.h"
 #include "runner/cluster/avoided.h"
 #include "runner/cluster/clerk.h"
 #include "runner/cluster/fleet_state.h"

@@ -13,8 +13,6 @@
 
 #include "proto/base/error.h"
 #include "runner/attempt/engine.h"
-#include "runner/base/site.h"
-#include "runner/cluster/batch.h"
 #include "runner/slurm/slurm.h"
 
 struct fleet;

@@ -1,4 +1,4 @@
-/* fleet_look.c - what the server says to a fleet, and what it is told. */
+/* fleet_look.c - what a fleet says to the server, and hears from it. */
 
 #include "runner/cluster/fleet.h"
 

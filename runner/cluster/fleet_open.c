@@ -8,7 +8,6 @@
 
 #include "proto/base/clock.h"
 #include "proto/base/log.h"
-#include "proto/base/memory.h"
 #include "runner/cluster/fleet_state.h"
 
 /* Without batch.json it was never submitted, or its removal had begun. */

@@ -4,10 +4,8 @@
 
 #include "proto/base/arena.h"
 #include "proto/base/error.h"
-#include "runner/base/site.h"
 #include "runner/cluster/batch.h"
 #include "runner/cluster/study.h"
-#include "runner/slurm/slurm.h"
 
 /* What all names of this runner's jobs begin with: "ht-8c1f22ab-". */
 enum { SUBMISSION_PREFIX_BYTES = 16 };

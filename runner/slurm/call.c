@@ -92,16 +92,22 @@ static bool read_some(int fd, struct text *said)
     return n > 0 || (n < 0 && errno == EINTR);
 }
 
+static struct pollfd abort_of(const struct call_place *place)
+{
+    return (struct pollfd){.fd = place->abort > 0 ? place->abort : -1,
+                           .events = POLLIN};
+}
+
 /* Everything from both; false: too much, or too slow. */
-static bool read_both(const int fds[2], struct text said[2],
-                      const struct call *call)
+static bool read_both(const struct call_place *place, const int fds[2],
+                      struct text said[2], int64_t until_ms)
 {
     struct pollfd wanted[3] = {{.fd = fds[0], .events = POLLIN},
                                {.fd = fds[1], .events = POLLIN},
-                               {.fd = call->abort, .events = POLLIN}};
+                               abort_of(place)};
     while (wanted[0].fd >= 0 || wanted[1].fd >= 0) {
         if (said[0].len + said[1].len > MOST_BYTES ||
-            !wait_for(wanted, 3, call->until_ms))
+            !wait_for(wanted, 3, until_ms))
             return false;
         for (int i = 0; i < 2; i++) {
             if (wanted[i].revents != 0 && !read_some(fds[i], &said[i]))
@@ -112,12 +118,13 @@ static bool read_both(const int fds[2], struct text said[2],
 }
 
 /* Waits for its end, or kills it; its status of waitpid(). */
-static int reap(pid_t pid, bool wanted, const struct call *call)
+static int reap(const struct call_place *place, pid_t pid, bool wanted,
+                int64_t until_ms)
 {
     struct pollfd ends[2] = {
         {.fd = wanted ? pidfd_open(pid, 0) : -1, .events = POLLIN},
-        {.fd = call->abort, .events = POLLIN}};
-    if (ends[0].fd < 0 || !wait_for(ends, 2, call->until_ms))
+        abort_of(place)};
+    if (ends[0].fd < 0 || !wait_for(ends, 2, until_ms))
         kill(-pid, SIGKILL);
     if (ends[0].fd >= 0)
         close(ends[0].fd);
@@ -194,7 +201,7 @@ enum ht_status call_run(struct arena *arena, const struct call_place *place,
     const char *program = program_of(call->argv);
     struct text said[2] = {{0}};
     int fds[2] = {-1, -1};
-    pid_t pid;
+    pid_t pid = -1;
     const int code =
         start(words_of(arena, place, call), call->input, fds, &pid);
     if (code == ENOENT)
@@ -203,10 +210,10 @@ enum ht_status call_run(struct arena *arena, const struct call_place *place,
     if (code != 0)
         return ht_fail(err, HT_UNAVAILABLE, "cannot run %s (error %d)", program,
                        code);
-    const bool complete = read_both(fds, said, call);
+    const bool complete = read_both(place, fds, said, call->until_ms);
     close(fds[0]);
     close(fds[1]);
-    const int status = reap(pid, complete, call);
+    const int status = reap(place, pid, complete, call->until_ms);
     *answer = (struct call_answer){.exit = WEXITSTATUS(status),
                                    .output = text_take(&said[0], arena),
                                    .errors = text_take(&said[1], arena)};

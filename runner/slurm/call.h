@@ -3,7 +3,6 @@
 #ifndef HT_RUNNER_SLURM_CALL_H
 #define HT_RUNNER_SLURM_CALL_H
 
-#include <stddef.h>
 #include <stdint.h>
 
 #include "proto/base/arena.h"
@@ -12,13 +11,13 @@
 struct call_place {
     const char *ssh;     /* NULL: here */
     const char *control; /* the socket of its master */
+    int abort;           /* a file: calls end once it can be read; 0: none */
 };
 
 struct call {
     const char *const *argv; /* ends with NULL */
     const char *input;       /* what it reads at stdin; NULL: nothing */
     int64_t until_ms;        /* monotonic; then it is killed */
-    int abort;               /* a file: it is killed once that can be read */
 };
 
 /* All that it printed, in the arena. */

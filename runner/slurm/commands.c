@@ -1,7 +1,6 @@
-/* The commands of Slurm, on this machine or over ssh: slurm.h. */
-#include <ctype.h>
+/* commands.c - the way of Slurm's commands, here or over ssh: slurm.h. */
+
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -17,20 +16,7 @@ struct commands {
     struct arena *arena; /* of what lasts */
     struct call_place place;
     const char *name;
-    int abort; /* eventfd, see slurm_abort() */
 };
-
-static enum ht_status run(const struct commands *commands, struct arena *arena,
-                          const char *const argv[], const char *input,
-                          int64_t until_ms, struct call_answer *answer,
-                          struct ht_error *err)
-{
-    const struct call call = {.argv = argv,
-                              .input = input,
-                              .until_ms = until_ms,
-                              .abort = commands->abort};
-    return call_run(arena, &commands->place, &call, answer, err);
-}
 
 static int64_t deadline(void)
 {
@@ -42,9 +28,10 @@ static enum ht_status ask(const struct commands *commands, struct arena *arena,
                           const char *const argv[], int64_t until_ms,
                           const char **output, struct ht_error *err)
 {
+    const struct call call = {.argv = argv, .until_ms = until_ms};
     struct call_answer answer;
     const enum ht_status status =
-        run(commands, arena, argv, NULL, until_ms, &answer, err);
+        call_run(arena, &commands->place, &call, &answer, err);
     if (status != HT_OK)
         return status;
     if (answer.exit != 0)
@@ -61,8 +48,8 @@ static void commands_close(void *state)
     struct commands *commands = state;
     if (commands == NULL)
         return;
-    if (commands->abort >= 0)
-        close(commands->abort);
+    if (commands->place.abort >= 0)
+        close(commands->place.abort);
     arena_free(commands->arena);
     free(commands);
 }
@@ -70,7 +57,7 @@ static void commands_close(void *state)
 static void commands_abort(void *state)
 {
     const struct commands *commands = state;
-    (void)eventfd_write(commands->abort, 1);
+    (void)eventfd_write(commands->place.abort, 1);
 }
 
 static enum ht_status set_place(struct commands *commands,
@@ -94,9 +81,9 @@ static enum ht_status commands_open(const struct slurm_settings *settings,
     struct commands *commands = ht_xcalloc(1, sizeof *commands);
     const char *output;
     commands->arena = arena_new();
-    commands->abort = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    commands->place.abort = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     enum ht_status status =
-        commands->abort < 0
+        commands->place.abort < 0
             ? ht_fail_errno(err, errno, "cannot make an eventfd")
             : set_place(commands, settings, err);
     if (status == HT_OK)
@@ -146,9 +133,11 @@ static enum ht_status send_batch(struct commands *commands, struct arena *arena,
                                  struct ht_error *err)
 {
     const char *const argv[] = {"env", "sbatch", option, NULL};
+    const struct call call = {.argv = argv,
+                              .input = slurm_script(arena, batch),
+                              .until_ms = deadline()};
     const enum ht_status status =
-        run(commands, arena, argv, slurm_script(arena, batch), deadline(),
-            answer, err);
+        call_run(arena, &commands->place, &call, answer, err);
     if (status != HT_OK || answer->exit == 0)
         return status;
     const char *words = listing_words(arena, answer->errors);
@@ -163,15 +152,14 @@ static enum ht_status commands_submit(void *state,
 {
     struct arena *arena = arena_new();
     struct call_answer answer;
-    long long id;
-    char end;
     enum ht_status status =
         send_batch(state, arena, "--parsable", batch, &answer, err);
     if (status == HT_OK) {
         /* "12", or "12;cluster" */
-        const int n = sscanf(answer.output, "%18lld%c", &id, &end);
-        if (n < 1 || id < 1 ||
-            (n == 2 && end != ';' && isspace((unsigned char)end) == 0))
+        char *end;
+        errno = 0;
+        const long long id = strtoll(answer.output, &end, 10);
+        if (errno != 0 || id < 1 || strchr("; \n", *end) == NULL)
             status = ht_fail(err, HT_UNAVAILABLE,
                              "sbatch did not answer with the job's id");
         else
@@ -213,7 +201,7 @@ static enum ht_status commands_list(void *state, const char *prefix,
                                        "-o",
                                        LISTING_FORMAT,
                                        NULL};
-    const char *output;
+    const char *output = NULL;
     const enum ht_status status =
         ask(state, arena, argv, deadline(), &output, err);
     return status == HT_OK ? listing_rows(arena, output, prefix, rows, err)
@@ -245,9 +233,10 @@ static enum ht_status cancel_words(struct commands *commands,
                                    const char *const argv[],
                                    struct ht_error *err)
 {
+    const struct call call = {.argv = argv, .until_ms = deadline()};
     struct call_answer answer;
     const enum ht_status status =
-        run(commands, arena, argv, NULL, deadline(), &answer, err);
+        call_run(arena, &commands->place, &call, &answer, err);
     if (status == HT_OK && answer.exit != 0 && !are_gone(answer.errors))
         return ht_fail(err, HT_UNAVAILABLE, "scancel failed: %s",
                        listing_words(arena, answer.errors));
@@ -310,7 +299,7 @@ static enum ht_status commands_limits(void *state, struct arena *arena,
                                                "show", "reservation", NULL};
     const int64_t until_ms = deadline();
     struct slurm_limits found = {0};
-    const char *output;
+    const char *output = NULL;
     enum ht_status status = ask(state, arena, config, until_ms, &output, err);
     if (status == HT_OK)
         status = listing_config(arena, output, &found, err);

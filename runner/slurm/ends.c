@@ -4,9 +4,8 @@
 
 /* By state; %N is the element's nodes, %R Slurm's reason. */
 static const struct rule {
-    bool over;
     enum outcome outcome;
-    bool is_failure, exclude;
+    bool over, is_failure, exclude;
     const char *words;
 } rules[] = {
     [SLURM_PENDING] = {.over = false},
@@ -14,30 +13,30 @@ static const struct rule {
     [SLURM_ENDING] = {.over = false},
     /* The element's shim writes exit.json before it ends: without the file the
      * element was replaced or its file system failed, not the trainer. */
-    [SLURM_COMPLETED] = {true, OUTCOME_LOST, false, false,
+    [SLURM_COMPLETED] = {OUTCOME_LOST, true, false, false,
                          "its element ended without a result"},
-    [SLURM_FAILED] = {true, OUTCOME_LOST, true, false,
+    [SLURM_FAILED] = {OUTCOME_LOST, true, true, false,
                       "its element failed in Slurm (%R)"},
-    [SLURM_CANCELLED] = {true, OUTCOME_LOST, false, false,
+    [SLURM_CANCELLED] = {OUTCOME_LOST, true, false, false,
                          "it was cancelled in Slurm"},
-    [SLURM_TIMEOUT] = {true, OUTCOME_LOST, false, false,
+    [SLURM_TIMEOUT] = {OUTCOME_LOST, true, false, false,
                        "Slurm ended it at the time limit of its partition"},
-    [SLURM_DEADLINE] = {true, OUTCOME_LOST, false, false,
+    [SLURM_DEADLINE] = {OUTCOME_LOST, true, false, false,
                         "Slurm ended it at its deadline"},
-    [SLURM_OUT_OF_MEMORY] = {true, OUTCOME_FAILED, true, false,
+    [SLURM_OUT_OF_MEMORY] = {OUTCOME_FAILED, true, true, false,
                              "it used more memory than its job has "
                              "(OUT_OF_MEMORY)"},
-    [SLURM_NODE_FAIL] = {true, OUTCOME_LOST, false, true,
+    [SLURM_NODE_FAIL] = {OUTCOME_LOST, true, false, true,
                          "its node%N failed (%R)"},
-    [SLURM_PREEMPTED] = {true, OUTCOME_LOST, false, false,
+    [SLURM_PREEMPTED] = {OUTCOME_LOST, true, false, false,
                          "Slurm preempted it"},
-    [SLURM_REQUEUED] = {true, OUTCOME_LOST, false, false,
+    [SLURM_REQUEUED] = {OUTCOME_LOST, true, false, false,
                         "Slurm put it back into the queue"},
-    [SLURM_HELD] = {true, OUTCOME_LOST, false, false,
+    [SLURM_HELD] = {OUTCOME_LOST, true, false, false,
                     "Slurm holds its job back (%R)"},
     [SLURM_UNKNOWN] = {.over = false},
 };
-static const struct rule gone = {true, OUTCOME_LOST, false, false,
+static const struct rule gone = {OUTCOME_LOST, true, false, false,
                                  "Slurm does not list it any more"};
 
 /* The words Slurm uses where it gives no reason. */

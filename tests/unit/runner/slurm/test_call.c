@@ -6,16 +6,14 @@
 #include "proto/base/clock.h"
 #include "runner/slurm/call.h"
 
-static const struct call_place here;
-
 static enum ht_status run(struct arena *arena, const char *script, int abort,
                           struct call_answer *answer)
 {
     const char *const argv[] = {"sh", "-c", script, NULL};
     const struct call call = {.argv = argv,
                               .input = "input",
-                              .until_ms = clock_monotonic_ms() + PATIENCE_MS,
-                              .abort = abort};
+                              .until_ms = clock_monotonic_ms() + PATIENCE_MS};
+    const struct call_place here = {.abort = abort};
     struct ht_error err;
     return call_run(arena, &here, &call, answer, &err);
 }
@@ -24,7 +22,7 @@ static void a_call_has_output_errors_and_a_code(void)
 {
     struct arena *arena = arena_new();
     struct call_answer answer;
-    CHECK(run(arena, "cat; echo words >&2; exit 3", -1, &answer) == HT_OK);
+    CHECK(run(arena, "cat; echo words >&2; exit 3", 0, &answer) == HT_OK);
     CHECK(answer.exit == 3);
     CHECK_TEXT(answer.output, "input");
     CHECK_TEXT(answer.errors, "words\n");
