@@ -1,7 +1,6 @@
 #include "tests/check.h"
 
 #include <stdlib.h>
-#include <sys/stat.h>
 
 #include "proto/doc/json.h"
 #include "runner/base/disk.h"

@@ -7,11 +7,20 @@
 #include "runner/element/element.h"
 #include "tests/lib/runner_fixture.h"
 
-enum { MINUTE_MS = 60 * 1000 };
+enum {
+    TWO_MINUTES_MS = 2 * 60 * 1000,
+    FIVE_MINUTES_MS = 5 * 60 * 1000,
+    TEN_MINUTES_MS = 10 * 60 * 1000,
+    HALF_AN_HOUR_MS = 30 * 60 * 1000,
+    LONG_MS = 90 * 60 * 1000,
+    TWO_HOURS_MS = 120 * 60 * 1000
+};
 
 static const struct slurm_partition partitions[] = {
-    {.name = "main", .is_default = true, .most_ms = 120 * MINUTE_MS},
-    {.name = "short", .default_ms = 5 * MINUTE_MS, .most_ms = 30 * MINUTE_MS},
+    {.name = "main", .is_default = true, .most_ms = TWO_HOURS_MS},
+    {.name = "short",
+     .default_ms = FIVE_MINUTES_MS,
+     .most_ms = HALF_AN_HOUR_MS},
     {.name = "endless"}};
 static const struct slurm_limits limits = {.version = "22.05.8",
                                            .kill_wait_ms = 30000,
@@ -31,10 +40,10 @@ static void an_element_has_the_time_of_its_job_or_partition(void)
     const struct slurm_option endless = {"partition", "endless"};
     const struct slurm_option other = {"partition", "main,short"};
     const struct slurm_option least[] = {{"time", "10"}, {"time-min", "5"}};
-    CHECK(granted(NULL, 0) == 120 * MINUTE_MS);
-    CHECK(granted(asked, 1) == 10 * MINUTE_MS);
-    CHECK(granted(asked, 2) == 90 * MINUTE_MS); /* the last one wins */
-    CHECK(granted(&brief, 1) == 5 * MINUTE_MS);
+    CHECK(granted(NULL, 0) == TWO_HOURS_MS);
+    CHECK(granted(asked, 1) == TEN_MINUTES_MS);
+    CHECK(granted(asked, 2) == LONG_MS); /* the last one wins */
+    CHECK(granted(&brief, 1) == FIVE_MINUTES_MS);
     CHECK(granted(&endless, 1) == 0);
     CHECK(granted(&other, 1) == 0);
     CHECK(granted(least, 2) == 0);
@@ -72,7 +81,7 @@ static void a_batch_tells_its_elements_how_long_slurm_waits(void)
     const struct element_patience patience =
         element_patience_read(batch->folder);
     CHECK(patience.kill_wait_ms == 30000);
-    CHECK(patience.limit_ms == 2 * MINUTE_MS); /* Slurm counts in minutes */
+    CHECK(patience.limit_ms == TWO_MINUTES_MS); /* Slurm counts in minutes */
     batch_free(batch);
     free(study.text);
     arena_free(arena);
