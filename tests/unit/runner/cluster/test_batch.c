@@ -65,8 +65,8 @@ static void a_batch_is_read_back(void)
     CHECK(read->study == 7 && read->job == 17 && read->n == 4);
     CHECK_TEXT(read->hash, "hash");
     CHECK_TEXT(read->need.section.partition, "main");
-    CHECK(read->need.section.trials_per_job == 3);
-    CHECK(read->need.grace_ms == 5000 && read->need.pools[0].cpus == 2);
+    CHECK(read->need.section.trials_per_job == 3 &&
+          read->need.grace_ms == 5000 && read->need.pools[0].cpus == 2);
     batch_remove(read);
     batch_free(read);
     batch_free(batch);

@@ -66,7 +66,7 @@ static void a_batch_tells_its_elements_how_long_slurm_waits(void)
     struct arena *arena = arena_new();
     const struct slurm_pool pool = {.count = 1};
     const struct slurm_need need = {
-        .section = {.said = true, .time_ms = 90 * 1000},
+        .section = {.said = true, .time_ms = 90000},
         .n_pools = 1,
         .pools = &pool};
     struct study study = study_with(&need);
