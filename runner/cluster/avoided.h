@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "proto/base/arena.h"
+#include "proto/base/error.h"
 
 struct avoided { /* zeroed: none */
     size_t n;
@@ -22,5 +23,12 @@ void avoided_add(struct avoided *avoided, const char *nodes, int64_t now_ms);
 /* "n1,n[3-4]" in the arena; NULL: none. */
 const char *avoided_text(struct avoided *avoided, struct arena *arena,
                          int64_t now_ms);
+
+/* Their file in the folder, so that another run of the runner avoids them, too.
+ * HT_IO: the previous file stays. */
+enum ht_status avoided_write(const struct avoided *avoided, const char *folder,
+                             int64_t now_ms, struct ht_error *err);
+/* Adds those of the file; a damaged one has none. */
+void avoided_read(struct avoided *avoided, const char *folder, int64_t now_ms);
 
 #endif

@@ -160,6 +160,15 @@ void batch_remove(const struct batch *batch)
     file_tree_remove(batch->folder, batch_file, NULL);
 }
 
+void batch_clear(const char *state, const char *name)
+{
+    struct arena *arena = arena_new();
+    (void)file_tree_remove(
+        arena_printf(arena, "%s/%s", batch_root(arena, state), name),
+        batch_file, NULL);
+    arena_free(arena);
+}
+
 /* ---- what is known of the elements ---- */
 
 void batch_look(struct batch *batch, int element)

@@ -82,6 +82,9 @@ void batch_give_up(struct batch *batch, int64_t now_ms);
 /* Removes the folder. */
 void batch_remove(const struct batch *batch);
 
+/* Removes what is left in the folder of one that cannot be read. */
+void batch_clear(const char *state, const char *name);
+
 /* The folder of all batches, in the arena. */
 const char *batch_root(struct arena *arena, const char *state);
 /* The folder of an element, in the arena. */

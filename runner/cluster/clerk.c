@@ -12,6 +12,7 @@ enum {
     GAP_MS = 1000, /* between two requests */
     STEADY_MS = 10000,
     BUSY_MS = 2000,
+    STOP_MS = 2000,          /* for the request under way at the end */
     FIRST_BACKOFF_MS = 2000, /* after an error */
     LAST_BACKOFF_MS = 60000
 };
@@ -27,7 +28,7 @@ struct clerk {
     pthread_t thread;
     pthread_mutex_t lock; /* of everything down to `fault` */
     pthread_cond_t changed;
-    bool stopping;
+    bool stopping, ended;
     struct tasks wanted, done;
     uint64_t numbers;
     enum clerk_pace pace;
@@ -139,11 +140,15 @@ void clerk_fault(struct clerk *clerk, char text[CLERK_FAULT_BYTES])
 
 /* ---- the thread's own side ---- */
 
-/* What a request came to; one that was refused was answered, too. */
-static void note(struct clerk *clerk, enum ht_status status,
-                 const struct ht_error *err)
+/* Whether it was answered, even if it was refused. */
+static bool is_answered(enum ht_status status)
 {
-    const bool failed = status != HT_OK && status != HT_PRECONDITION;
+    return status == HT_OK || status == HT_PRECONDITION;
+}
+
+/* What a request came to. */
+static void note(struct clerk *clerk, bool failed, const struct ht_error *err)
+{
     if (failed)
         clerk->backoff_ms = clerk->backoff_ms == 0 ? FIRST_BACKOFF_MS
                             : 2 * clerk->backoff_ms < LAST_BACKOFF_MS
@@ -154,7 +159,7 @@ static void note(struct clerk *clerk, enum ht_status status,
     clerk->quiet_until =
         clock_monotonic_ms() + (failed ? clerk->backoff_ms : GAP_MS);
     pthread_mutex_lock(&clerk->lock);
-    const bool same = failed == (clerk->fault[0] != '\0');
+    const bool same = failed == (clerk->fault[0] != '\0') || clerk->stopping;
     (void)snprintf(clerk->fault, sizeof clerk->fault, "%s",
                    failed ? err->text : "");
     pthread_mutex_unlock(&clerk->lock);
@@ -165,18 +170,24 @@ static void note(struct clerk *clerk, enum ht_status status,
                   slurm_way(clerk->slurm));
 }
 
+/* Where it is refused, it would be again: then they stay unknown. */
 static void ask_limits(struct clerk *clerk)
 {
     struct ht_error err;
     struct slurm_limits limits;
     const enum ht_status status =
         slurm_limits(clerk->slurm, clerk->arena, &limits, &err);
-    note(clerk, status, &err);
-    if (status != HT_OK)
+    note(clerk, !is_answered(status), &err);
+    if (!is_answered(status))
         return;
-    log_event(LOG_INFO, "slurm.limits",
-              "version=%s most_array=%d partitions=%zu", limits.version,
-              limits.most_array, limits.n_partitions);
+    if (status == HT_OK) {
+        log_event(LOG_INFO, "slurm.limits",
+                  "version=%s most_array=%d partitions=%zu", limits.version,
+                  limits.most_array, limits.n_partitions);
+    } else {
+        log_event(LOG_WARN, "slurm.no_limits", "reason=\"%s\"", err.text);
+        limits = (struct slurm_limits){.version = ""};
+    }
     pthread_mutex_lock(&clerk->lock);
     clerk->limits = limits;
     clerk->has_limits = true;
@@ -191,7 +202,7 @@ static void list(struct clerk *clerk)
     clerk->listed_at = clock_monotonic_ms();
     const enum ht_status status = slurm_list(
         clerk->slurm, clerk->prefix, listing.arena, &listing.rows, &err);
-    note(clerk, status, &err);
+    note(clerk, status != HT_OK, &err);
     if (status != HT_OK) {
         arena_free(listing.arena);
         return;
@@ -210,7 +221,7 @@ static void carry_out(struct clerk *clerk, struct clerk_task *task)
             ? slurm_submit(clerk->slurm, &task->batch, &task->job, &err)
             : slurm_cancel(clerk->slurm, task->job, task->first, task->last,
                            task->waiting, &err);
-    note(clerk, status, &err);
+    note(clerk, !is_answered(status), &err);
     if (status != HT_OK)
         task->err = err;
     task->err.status = status;
@@ -277,6 +288,8 @@ static void *run(void *context)
         else
             work(clerk, now);
     }
+    clerk->ended = true;
+    pthread_cond_signal(&clerk->changed);
     pthread_mutex_unlock(&clerk->lock);
     return NULL;
 }
@@ -318,6 +331,14 @@ void clerk_stop(struct clerk *clerk)
     pthread_mutex_lock(&clerk->lock);
     clerk->stopping = true;
     pthread_cond_signal(&clerk->changed);
+    const struct timespec until = clock_in_ms(STOP_MS);
+    int code = 0;
+    while (!clerk->ended && code == 0)
+        code = pthread_cond_timedwait(&clerk->changed, &clerk->lock, &until);
+    /* As if the runner was killed: a job of which nothing is known is looked
+     * for by its name at the next start. */
+    if (!clerk->ended)
+        slurm_abort(clerk->slurm);
     pthread_mutex_unlock(&clerk->lock);
     pthread_join(clerk->thread, NULL);
     free_clerk(clerk);

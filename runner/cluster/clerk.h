@@ -48,8 +48,8 @@ struct clerk_listing {
  * is of the names of this runner's jobs. HT_IO: no thread. */
 enum ht_status clerk_start(struct slurm *slurm, const char *prefix,
                            struct clerk **clerk, struct ht_error *err);
-/* Waits for the request under way; accepts NULL. What was not begun is not
- * done. */
+/* Waits 2 s for the request under way, then aborts it; accepts NULL. What was
+ * not begun is not done. */
 void clerk_stop(struct clerk *clerk);
 
 /* An empty task in its own arena; clerk_do() gives it its number, which it
@@ -63,7 +63,8 @@ void clerk_task_free(struct clerk_task *task); /* accepts NULL */
 void clerk_set_pace(struct clerk *clerk, enum clerk_pace pace);
 /* The newest listing that was not taken yet; false: there is none. */
 bool clerk_take_listing(struct clerk *clerk, struct clerk_listing *listing);
-/* What the cluster allows, borrowed until clerk_stop(); NULL: not known yet. */
+/* What the cluster allows, borrowed until clerk_stop(); NULL: not known yet.
+ * Empty where Slurm refuses to say it. */
 const struct slurm_limits *clerk_limits(struct clerk *clerk);
 /* Why nothing can be listed now; "" when all is well. */
 void clerk_fault(struct clerk *clerk, char text[CLERK_FAULT_BYTES]);

@@ -20,7 +20,10 @@
 #include "runner/element/element.h"
 
 /* A shared file system may show what a node has written only so much later. */
-enum { SETTLE_MS = 5000 };
+enum {
+    SETTLE_MS = 5000,
+    REFRESH_MS = 1000 /* between two questions to it for what is new */
+};
 
 /* In the attempt's folder: all files were there, a trainer may have begun. */
 static const char mark_prepared[] = "prepared";
@@ -32,6 +35,7 @@ struct run { /* one attempt */
     bool given;             /* the answer was written */
     bool waits;             /* it is counted as waiting */
     bool begun;             /* a replica has */
+    int64_t refresh_at;     /* monotonic: not asked for new files before */
     int64_t over_at;        /* monotonic: when the slot was seen to have left
                                it; 0: it was not */
 };
@@ -303,8 +307,21 @@ static int64_t ran_ms(const struct run *run)
     return ending->started_ms > 0 ? ending->ended_ms - ending->started_ms : 0;
 }
 
+/* Asks the shared file system for what the nodes have written. */
+static void refresh(struct run *run)
+{
+    const int64_t now = clock_monotonic_ms();
+    if (!run->given || now < run->refresh_at)
+        return;
+    run->refresh_at = now + REFRESH_MS;
+    for (size_t i = 0; i < run->replicas.n; i++)
+        if (!run->replicas.items[i].ended)
+            (void)disk_refresh(run->replicas.items[i].folder);
+}
+
 static bool read_exits(struct run *run)
 {
+    refresh(run);
     bool all = true;
     for (size_t i = 0; i < run->replicas.n; i++)
         if (!replicas_has_lost_folder(&run->replicas, i))

@@ -1,7 +1,5 @@
 #include "runner/cluster/fleet.h"
 
-#include <dirent.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "proto/base/clock.h"
@@ -21,76 +19,6 @@ enum {
     IDLE_MS = 2000,  /* ... when there are none */
     EVICT_MS = 20000 /* for a removed trial to end */
 };
-
-/* ---- open and close ---- */
-
-/* The folder of a batch that was never submitted has no batch.json. */
-static void read_one(struct fleet *fleet, const char *name)
-{
-    struct ht_error err;
-    struct batch *batch = NULL;
-    const enum ht_status status =
-        batch_read(fleet->site->state, name, &batch, &err);
-    if (status != HT_OK) {
-        log_event(LOG_WARN, "batch.debris", "name=%s reason=\"%s\"", name,
-                  err.text);
-        return;
-    }
-    for (int i = 0; i < batch->n; i++)
-        batch_look(batch, i);
-    batch->next = fleet->first;
-    fleet->first = batch;
-    study_get(&fleet->studies, batch->study);
-    log_event(LOG_INFO, "batch.found", "name=%s job=%lld elements=%d",
-              batch->name, (long long)batch->job, batch->n);
-}
-
-static void read_batches(struct fleet *fleet)
-{
-    struct arena *arena = arena_new();
-    DIR *dir = opendir(batch_root(arena, fleet->site->state));
-    struct dirent *entry;
-    while (dir != NULL && (entry = readdir(dir)) != NULL)
-        if (entry->d_name[0] != '.')
-            read_one(fleet, entry->d_name);
-    if (dir != NULL)
-        closedir(dir);
-    arena_free(arena);
-}
-
-enum ht_status fleet_open(const struct fleet_settings *settings,
-                          struct slurm *slurm, struct fleet **fleet,
-                          struct ht_error *err)
-{
-    struct fleet *made = ht_xcalloc(1, sizeof *made);
-    made->site = settings->site;
-    made->defaults = settings->defaults;
-    submission_prefix(made->prefix, settings->site->runner);
-    const enum ht_status status =
-        clerk_start(slurm, made->prefix, &made->clerk, err);
-    if (status != HT_OK) {
-        free(made);
-        return status;
-    }
-    read_batches(made);
-    *fleet = made;
-    return HT_OK;
-}
-
-void fleet_close(struct fleet *fleet)
-{
-    if (fleet == NULL)
-        return;
-    clerk_stop(fleet->clerk);
-    while (fleet->first != NULL) {
-        struct batch *next = fleet->first->next;
-        batch_free(fleet->first);
-        fleet->first = next;
-    }
-    study_free_all(fleet->studies);
-    avoided_fini(&fleet->avoided);
-    free(fleet);
-}
 
 /* ---- results of the clerk ---- */
 
@@ -177,8 +105,15 @@ static void avoid_bad_node(struct fleet *fleet, const struct batch *batch,
                            int element, int64_t now_ms)
 {
     struct arena *arena = arena_new();
-    if (batch_end(batch, arena, element).exclude)
-        avoided_add(&fleet->avoided, batch->slots[element].nodes, now_ms);
+    struct ht_error err;
+    const char *nodes = batch->slots[element].nodes;
+    if (batch_end(batch, arena, element).exclude && nodes[0] != '\0') {
+        log_event(LOG_WARN, "nodes.avoided", "nodes=%s", nodes);
+        avoided_add(&fleet->avoided, nodes, now_ms);
+        if (avoided_write(&fleet->avoided, fleet->site->state, now_ms, &err) !=
+            HT_OK)
+            log_event(LOG_ERROR, "nodes.unwritten", "reason=\"%s\"", err.text);
+    }
     arena_free(arena);
 }
 
@@ -331,7 +266,8 @@ static void carry_out(struct fleet *fleet, const struct plan_step *step,
     uint64_t number;
     switch (step->kind) {
     case PLAN_SUBMIT:
-        submit(fleet, studies[step->of], step->last, now_ms);
+        if (clerk_limits(fleet->clerk) != NULL) /* known a moment later */
+            submit(fleet, studies[step->of], step->last, now_ms);
         return;
     case PLAN_CANCEL:
         batch = batches[step->of];

@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "proto/base/token.h"
+#include "runner/element/element.h"
+#include "runner/slurm/listing.h"
 
 enum { NONCE_BYTES = 4 };
 
@@ -12,18 +14,55 @@ void submission_prefix(char prefix[SUBMISSION_PREFIX_BYTES], const char *runner)
     (void)snprintf(prefix, SUBMISSION_PREFIX_BYTES, "ht-%.8s-", runner);
 }
 
-/* What a job of the section may run for at most; 0: not known. */
-static int64_t limit_of(const struct slurm_limits *limits,
-                        const struct job_slurm *section)
+/* `name` NULL: the default one. NULL: it is not known. */
+static const struct slurm_partition *
+find_partition(const struct slurm_limits *limits, const char *name)
 {
     for (size_t i = 0; limits != NULL && i < limits->n_partitions; i++) {
         const struct slurm_partition *partition = &limits->partitions[i];
-        if (section->partition != NULL
-                ? strcmp(partition->name, section->partition) == 0
-                : partition->is_default)
-            return partition->most_ms;
+        if (name != NULL ? strcmp(partition->name, name) == 0
+                         : partition->is_default)
+            return partition;
     }
-    return 0;
+    return NULL;
+}
+
+/* The last one wins; NULL: the job has none. */
+static const char *find_option(const struct slurm_batch *job, const char *name)
+{
+    size_t i = job->n_options;
+    while (i > 0 && strcmp(job->options[i - 1].name, name) != 0)
+        i--;
+    return i > 0 ? job->options[i - 1].value : NULL;
+}
+
+int64_t submission_granted_ms(const struct slurm_limits *limits,
+                              const struct slurm_batch *job)
+{
+    const char *time = find_option(job, "time");
+    if (find_option(job, "time-min") != NULL)
+        return 0;
+    if (time != NULL)
+        return listing_duration_ms(time);
+    const struct slurm_partition *partition =
+        find_partition(limits, find_option(job, "partition"));
+    if (partition == NULL)
+        return 0;
+    return partition->default_ms > 0 ? partition->default_ms
+                                     : partition->most_ms;
+}
+
+static enum ht_status write_patience(const struct submission *submission,
+                                     const struct batch *batch,
+                                     const struct slurm_batch *job,
+                                     struct ht_error *err)
+{
+    const struct slurm_limits *limits = submission->limits;
+    const struct element_patience patience = {
+        .kill_wait_ms = limits != NULL ? limits->kill_wait_ms : 0,
+        .limit_ms = submission_granted_ms(limits, job),
+    };
+    return element_patience_write(batch->folder, &patience, err);
 }
 
 /* A study that excludes nodes itself knows better. */
@@ -63,12 +102,14 @@ static enum ht_status make_job(const struct submission *submission,
         slurm_apply_defaults(arena, &need.section, submission->defaults);
     if (submission->avoid != NULL)
         avoid(arena, &need.section, submission->avoid);
+    const struct slurm_partition *partition =
+        find_partition(submission->limits, need.section.partition);
     const struct slurm_site site = {
         .name = batch->name,
         .folder = batch->folder,
         .shim = submission->site->shim,
         .elements = batch->n,
-        .limit_ms = limit_of(submission->limits, &need.section),
+        .limit_ms = partition != NULL ? partition->most_ms : 0,
     };
     const enum ht_status status = check_images(&need, err);
     return status != HT_OK ? status
@@ -96,6 +137,8 @@ enum ht_status submission_make(const struct submission *submission,
     if (status != HT_OK)
         return status;
     status = make_job(submission, made, arena, job, err);
+    if (status == HT_OK)
+        status = write_patience(submission, made, job, err);
     if (status == HT_OK) {
         *batch = made;
     } else {

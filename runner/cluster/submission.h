@@ -30,4 +30,9 @@ enum ht_status submission_make(const struct submission *submission,
                                struct slurm_batch *job, struct batch **batch,
                                struct ht_error *err);
 
+/* For how long Slurm lets an element of the job run, from its start; 0: not
+ * known, or without a limit. */
+int64_t submission_granted_ms(const struct slurm_limits *limits,
+                              const struct slurm_batch *job);
+
 #endif

@@ -188,6 +188,7 @@ enum ht_status element_patience_write(const char *batch,
     json_open(&out, NULL);
     json_put_int(&out, "answerMs", patience->answer_ms);
     json_put_int(&out, "killWaitMs", patience->kill_wait_ms);
+    json_put_int(&out, "limitMs", patience->limit_ms);
     return write_object(batch, patience_file, &out, err);
 }
 
@@ -208,6 +209,7 @@ struct element_patience element_patience_read(const char *batch)
     const struct element_patience patience = {
         .answer_ms = get_or(map, "answerMs", ANSWER_MS),
         .kill_wait_ms = get_or(map, "killWaitMs", KILL_WAIT_MS),
+        .limit_ms = get_or(map, "limitMs", 0),
     };
     arena_free(arena);
     return patience;

@@ -54,6 +54,8 @@ struct element_patience {
                              minutes */
     int64_t kill_wait_ms; /* Slurm's KillWait: SIGTERM to SIGKILL; 5 s, less
                              than on most clusters */
+    int64_t limit_ms;     /* of the job from its start, as it was submitted; 0:
+                             not known */
 };
 
 /* Reasons of exit.json, with the outcome `lost`: the attempt was stopped, and

@@ -119,6 +119,15 @@ static void set_limit(struct run *run, int64_t end_ms)
         run->end_at = clock_monotonic_ms() + (end_ms - clock_wall_ms());
 }
 
+/* Slurm says when the job ends only in newer releases, and the runner may
+ * answer before a listing has said it. */
+static void find_limit(struct run *run)
+{
+    set_limit(run, run->self.end_ms);
+    if (run->end_at == INT64_MAX && run->patience.limit_ms > 0)
+        run->end_at = clock_monotonic_ms() + run->patience.limit_ms;
+}
+
 static int open_signals(void)
 {
     sigset_t set;
@@ -521,7 +530,7 @@ int slurm_run(const char *batch)
         say("%s", run.signals < 0 ? "no signalfd" : err.text);
         run.code = SHIM_FAILED;
     } else {
-        set_limit(&run, run.self.end_ms);
+        find_limit(&run);
         run_element(&run);
     }
     arena_free(run.arena);

@@ -69,7 +69,8 @@ static const char *const *words_of(struct arena *arena,
     return copy;
 }
 
-/* False: the time is over. */
+/* False: the time is over, or the last of them, by which a call is aborted, can
+ * be read. */
 static bool wait_for(struct pollfd *wanted, nfds_t n, int64_t until_ms)
 {
     for (;;) {
@@ -77,7 +78,7 @@ static bool wait_for(struct pollfd *wanted, nfds_t n, int64_t until_ms)
         if (left <= 0)
             return false;
         if (poll(wanted, n, (int)left) > 0)
-            return true;
+            return wanted[n - 1].revents == 0;
     }
 }
 
@@ -91,14 +92,22 @@ static bool read_some(int fd, struct text *said)
     return n > 0 || (n < 0 && errno == EINTR);
 }
 
-/* Everything from both; false: too much, or too slow. */
-static bool read_both(const int fds[2], struct text said[2], int64_t until_ms)
+static struct pollfd abort_of(const struct call_place *place)
 {
-    struct pollfd wanted[2] = {{.fd = fds[0], .events = POLLIN},
-                               {.fd = fds[1], .events = POLLIN}};
+    return (struct pollfd){.fd = place->abort > 0 ? place->abort : -1,
+                           .events = POLLIN};
+}
+
+/* Everything from both; false: too much, or too slow. */
+static bool read_both(const struct call_place *place, const int fds[2],
+                      struct text said[2], int64_t until_ms)
+{
+    struct pollfd wanted[3] = {{.fd = fds[0], .events = POLLIN},
+                               {.fd = fds[1], .events = POLLIN},
+                               abort_of(place)};
     while (wanted[0].fd >= 0 || wanted[1].fd >= 0) {
         if (said[0].len + said[1].len > MOST_BYTES ||
-            !wait_for(wanted, 2, until_ms))
+            !wait_for(wanted, 3, until_ms))
             return false;
         for (int i = 0; i < 2; i++) {
             if (wanted[i].revents != 0 && !read_some(fds[i], &said[i]))
@@ -109,14 +118,16 @@ static bool read_both(const int fds[2], struct text said[2], int64_t until_ms)
 }
 
 /* Waits for its end, or kills it; its status of waitpid(). */
-static int reap(pid_t pid, bool wanted, int64_t until_ms)
+static int reap(const struct call_place *place, pid_t pid, bool wanted,
+                int64_t until_ms)
 {
-    struct pollfd end = {.fd = wanted ? pidfd_open(pid, 0) : -1,
-                         .events = POLLIN};
-    if (end.fd < 0 || !wait_for(&end, 1, until_ms))
+    struct pollfd ends[2] = {
+        {.fd = wanted ? pidfd_open(pid, 0) : -1, .events = POLLIN},
+        abort_of(place)};
+    if (ends[0].fd < 0 || !wait_for(ends, 2, until_ms))
         kill(-pid, SIGKILL);
-    if (end.fd >= 0)
-        close(end.fd);
+    if (ends[0].fd >= 0)
+        close(ends[0].fd);
     return child_reap(pid);
 }
 
@@ -199,10 +210,10 @@ enum ht_status call_run(struct arena *arena, const struct call_place *place,
     if (code != 0)
         return ht_fail(err, HT_UNAVAILABLE, "cannot run %s (error %d)", program,
                        code);
-    const bool complete = read_both(fds, said, call->until_ms);
+    const bool complete = read_both(place, fds, said, call->until_ms);
     close(fds[0]);
     close(fds[1]);
-    const int status = reap(pid, complete, call->until_ms);
+    const int status = reap(place, pid, complete, call->until_ms);
     *answer = (struct call_answer){.exit = WEXITSTATUS(status),
                                    .output = text_take(&said[0], arena),
                                    .errors = text_take(&said[1], arena)};

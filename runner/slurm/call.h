@@ -11,6 +11,7 @@
 struct call_place {
     const char *ssh;     /* NULL: here */
     const char *control; /* the socket of its master */
+    int abort;           /* a file: calls end once it can be read; 0: none */
 };
 
 struct call {

@@ -3,6 +3,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
 
 #include "proto/base/clock.h"
 #include "proto/net/ssh_control.h"
@@ -46,8 +48,16 @@ static void commands_close(void *state)
     struct commands *commands = state;
     if (commands == NULL)
         return;
+    if (commands->place.abort >= 0)
+        close(commands->place.abort);
     arena_free(commands->arena);
     free(commands);
+}
+
+static void commands_abort(void *state)
+{
+    const struct commands *commands = state;
+    (void)eventfd_write(commands->place.abort, 1);
 }
 
 static enum ht_status set_place(struct commands *commands,
@@ -71,7 +81,11 @@ static enum ht_status commands_open(const struct slurm_settings *settings,
     struct commands *commands = ht_xcalloc(1, sizeof *commands);
     const char *output;
     commands->arena = arena_new();
-    enum ht_status status = set_place(commands, settings, err);
+    commands->place.abort = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    enum ht_status status =
+        commands->place.abort < 0
+            ? ht_fail_errno(err, errno, "cannot make an eventfd")
+            : set_place(commands, settings, err);
     if (status == HT_OK)
         status =
             ask(commands, commands->arena, version, deadline(), &output, err);
@@ -304,6 +318,7 @@ static enum ht_status commands_limits(void *state, struct arena *arena,
 
 const struct way way_commands = {.open = commands_open,
                                  .close = commands_close,
+                                 .abort = commands_abort,
                                  .name = commands_name,
                                  .submit = commands_submit,
                                  .test = commands_test,

@@ -237,12 +237,15 @@ enum ht_status listing_config(struct arena *arena, const char *output,
         if (sscanf(line, " %63s = %63s", name, value) != 2)
             continue;
         const char *digits = value;
-        int64_t most;
+        int64_t most, seconds;
         if (strcmp(name, "SLURM_VERSION") == 0)
             limits->version = arena_strdup(arena, value);
         if (strcmp(name, "MaxArraySize") == 0 && take_number(&digits, &most) &&
             most <= INT32_MAX)
             limits->most_array = (int)most;
+        if (strcmp(name, "KillWait") == 0 && take_number(&digits, &seconds) &&
+            seconds <= INT32_MAX)
+            limits->kill_wait_ms = seconds * 1000;
     }
     if (limits->version == NULL || limits->most_array == 0)
         return ht_fail(err, HT_UNAVAILABLE,

@@ -96,6 +96,12 @@ static void close_rest(void *state)
     free(rest);
 }
 
+static void abort_rest(void *state)
+{
+    const struct rest *rest = state;
+    rest_http_abort(rest->http);
+}
+
 static enum ht_status open_rest(const struct slurm_settings *settings,
                                 void **state, struct ht_error *err)
 {
@@ -366,6 +372,7 @@ static enum ht_status limits(void *state, struct arena *arena,
 
 const struct way way_rest = {.open = open_rest,
                              .close = close_rest,
+                             .abort = abort_rest,
                              .name = name_rest,
                              .submit = submit,
                              .test = test,

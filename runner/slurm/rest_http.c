@@ -1,6 +1,7 @@
 #include "runner/slurm/rest_http.h"
 
 #include <pwd.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -25,6 +26,7 @@ struct rest_http {
     char *base;       /* of URLs, without a path */
     char *token_file; /* or NULL */
     CURL *curl;
+    atomic_bool aborted;
 };
 
 /* ---- the address ---- */
@@ -82,6 +84,11 @@ void rest_http_free(struct rest_http *http)
     free(http->base);
     free(http->token_file);
     free(http);
+}
+
+void rest_http_abort(struct rest_http *http)
+{
+    http->aborted = true;
 }
 
 const char *rest_http_address(const struct rest_http *http)
@@ -184,6 +191,18 @@ static size_t take_bytes(char *bytes, size_t size, size_t n, void *context)
     return len;
 }
 
+/* curl asks at least once a second; not 0 ends the transfer. */
+static int is_aborted(void *context, curl_off_t total, curl_off_t now,
+                      curl_off_t total_sent, curl_off_t sent)
+{
+    const struct rest_http *http = context;
+    (void)total;
+    (void)now;
+    (void)total_sent;
+    (void)sent;
+    return http->aborted;
+}
+
 static struct curl_slist *add_header(struct curl_slist *headers,
                                      const char *name, const char *value)
 {
@@ -234,6 +253,9 @@ static void set_up(const struct rest_http *http,
     text_free(&url);
     curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
     curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
+    curl_easy_setopt(curl, CURLOPT_NOPROGRESS, 0L);
+    curl_easy_setopt(curl, CURLOPT_XFERINFOFUNCTION, is_aborted);
+    curl_easy_setopt(curl, CURLOPT_XFERINFODATA, http);
     curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, take_bytes);
     curl_easy_setopt(curl, CURLOPT_WRITEDATA, reply);
     curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT_MS, (long)CONNECT_MS);

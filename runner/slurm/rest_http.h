@@ -17,6 +17,8 @@ struct rest_http;
 enum ht_status rest_http_new(const struct slurm_settings *settings,
                              struct rest_http **http, struct ht_error *err);
 void rest_http_free(struct rest_http *http); /* accepts NULL */
+/* For any thread: the request under way and all later ones fail. */
+void rest_http_abort(struct rest_http *http);
 const char *rest_http_address(const struct rest_http *http);
 
 struct rest_request {

@@ -44,6 +44,11 @@ void slurm_close(struct slurm *slurm)
     free(slurm);
 }
 
+void slurm_abort(struct slurm *slurm)
+{
+    slurm->way->abort(slurm->state);
+}
+
 const char *slurm_way(const struct slurm *slurm)
 {
     return slurm->way->name(slurm->state);

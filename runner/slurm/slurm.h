@@ -69,9 +69,10 @@ struct slurm_partition {
     int64_t default_ms, most_ms; /* limits of a job; 0: none */
 };
 struct slurm_limits {
-    const char *version; /* "22.05.8" */
-    int most_array;      /* MaxArraySize: elements are 0 .. this - 1; 0: not
-                            known, as slurmrestd does not say it */
+    const char *version;  /* "22.05.8" */
+    int most_array;       /* MaxArraySize: elements are 0 .. this - 1; 0: not
+                             known, as slurmrestd does not say it */
+    int64_t kill_wait_ms; /* KillWait; 0: not known, the same */
     size_t n_partitions;
     const struct slurm_partition *partitions;
     size_t n_reservations;
@@ -89,6 +90,9 @@ enum ht_status slurm_open(const struct slurm_settings *settings,
 const char *slurm_ssh_socket(struct arena *arena, const char *folder,
                              const char *ssh);
 void slurm_close(struct slurm *slurm); /* accepts NULL; jobs continue */
+/* For another thread than that of the calls: the one under way ends within
+ * about a second, later ones at once, as HT_UNAVAILABLE. */
+void slurm_abort(struct slurm *slurm);
 /* "slurmrestd, v0.0.38", "commands", "ssh to login"; borrowed. */
 const char *slurm_way(const struct slurm *slurm);
 

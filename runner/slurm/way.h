@@ -11,6 +11,7 @@ struct way {
     enum ht_status (*open)(const struct slurm_settings *settings, void **state,
                            struct ht_error *err);
     void (*close)(void *state);
+    void (*abort)(void *state);
     const char *(*name)(const void *state);
     enum ht_status (*submit)(void *state, const struct slurm_batch *batch,
                              int64_t *job, struct ht_error *err);

@@ -300,6 +300,19 @@ def a_trainer_is_stopped_before_the_limit():
         tap.true(not os.path.exists(batch.element + "/ask.2"))
 
 
+def a_batch_says_the_limit_where_slurm_does_not():
+    with Batch(limitMs=15000) as batch:
+        begin = now_ms()
+        task = batch.start()
+        folder = batch.give(1, python(SAVES), grace_ms=8000)
+        expect_lost(folder, BEFORE_LIMIT)
+        tap.true(now_ms() - begin >= 7000, "it ended too early")
+        tap.equal(read(folder, "terms"), "15\n")
+        code, said = wait_end(task)
+        tap.equal(code, 0)
+        tap.contains("its time is over soon", said)
+
+
 def a_deaf_trainer_is_killed_at_the_limit():
     with Batch() as batch:
         end = now_ms() // 1000 + 8
@@ -580,6 +593,7 @@ if __name__ == "__main__":
              a_folder_that_a_shim_had_is_not_run_again,
              a_killed_shim_ends_its_trial_only,
              a_trainer_is_stopped_before_the_limit,
+             a_batch_says_the_limit_where_slurm_does_not,
              a_deaf_trainer_is_killed_at_the_limit,
              slurms_warning_stops_the_trainer_at_once,
              a_warning_shortly_before_the_limit_changes_nothing,

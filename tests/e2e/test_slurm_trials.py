@@ -16,6 +16,9 @@ import os, sys, time
 sys.path.insert(0, os.environ.get("KIT", ""))
 import hypertune
 x = float(sys.argv[1])
+if "BEGUN" in os.environ:
+    with open(os.environ["BEGUN"], "a") as begun:
+        begun.write(os.environ["CLOUD_ML_TRIAL_ID"] + "\\n")
 for step in range(1, 4):
     hypertune.HyperTune().report_hyperparameter_tuning_metric("score", x, step)
     time.sleep(0.3)
@@ -24,7 +27,7 @@ print("on job", os.environ["SLURM_JOB_ID"], flush=True)
 # Counts to the given number, one a second, and continues after a stop.
 COUNTER = """
 import os, sys, time, hypertune
-path = os.path.join(os.environ["CLOUD_ML_CHECKPOINT_DIR"], "count")
+path = os.path.join(os.environ["AIP_CHECKPOINT_DIR"], "count")
 try:
     count = int(open(path).read())
 except FileNotFoundError:
@@ -78,6 +81,15 @@ def elements():
             if len(row.split()) == 3 and row.split()[1].startswith("ht-")}
 
 
+def starts(study):
+    """When the elements of the study's jobs began, in order."""
+    number = server.trial(study, 1)["name"].split("/")[-3]
+    rows = cluster.call("env", "SLURM_TIME_FORMAT=%s", "squeue", "-h", "-r",
+                        "-t", "all", "-o", "%S %j").split("\n")
+    return sorted(int(row.split()[0]) for row in rows
+                  if "ht-" in row and row.split("-")[2] == number)
+
+
 def active(*states):
     return [one for one, state in elements().items() if state in states]
 
@@ -114,10 +126,12 @@ def kill(process):
 
 
 def over_kills():
-    """Of runner and server, again and again; nothing is lost or doubled."""
+    """Of runner and server, again and again; nothing is lost or doubled: an
+    attempt that a runner was killed too early to keep never began."""
+    begun = os.path.join(server.folder, "begun")
     one = runner("killed")
     one.__enter__()
-    server.submit(spec("killed", trials=16))
+    server.submit(spec("killed", trials=16, env={"BEGUN": begun}))
     for turn in range(6):
         done = server.study("killed")["counts"]["succeeded"]
         harness.wait_until(
@@ -130,7 +144,9 @@ def over_kills():
             kill(one)
             one.__enter__()
     ended("killed", 16)
-    tap.equal(attempts("killed"), [1] * 16)
+    with open(begun, encoding="ascii") as file:
+        tap.equal(sorted(file.read().split()),
+                  sorted(trial["id"] for trial in server.trials("killed")))
     quiet()
     one.__exit__()
 
@@ -150,17 +166,26 @@ def a_persons_scancel():
 
 
 def stop_and_pause():
+    """A stopped trial keeps its value; a paused study gives its slot back."""
     with runner("stop"):
         server.submit(spec("stop", trials=4, parallel=2,
                            command=[sys.executable, "-c", COUNTER, "500"]))
-        harness.wait_until(lambda: server.trials("stop") and
-                           server.measurements("stop", 1), "a report")
-        server.cli("stop", "stop/1")
+        harness.wait_until(
+            lambda: len(server.trials("stop")) == 2 and
+            server.measurements("stop", 1) and
+            server.measurements("stop", 2), "reports of both trials")
+        server.cli("pause", "stop")
+        server.cli("stop-trial", "stop/1")
         harness.wait_until(
             lambda: server.trial("stop", 1)["hypertune"]["state"] == "STOPPED",
             "the end of trial 1")
-        server.cli("pause", "stop")
-        server.cli("cancel", "stop", "--yes", check=False)
+        tap.true(server.trial("stop", 1)["hypertune"]["objective"] >= 1)
+        harness.wait_until(lambda: len(active("RUNNING")) == 1,
+                           "the end of the element of trial 1")
+        tap.equal(server.study("stop")["state"], "PAUSED")
+        tap.equal([trial["hypertune"]["state"]
+                   for trial in server.trials("stop")], ["STOPPED", "ACTIVE"])
+        server.cli("cancel", "stop", "--yes")
         quiet()
 
 
@@ -178,18 +203,24 @@ def an_element_that_dies_early():
 
 
 def a_trial_longer_than_the_limit():
+    """Each attempt is stopped `grace` before the limit: neither by Slurm nor at
+    its warning, which comes earlier. The curve has no gap."""
     with runner("limit"):
-        server.submit(spec("limit", trials=1, grace="10s",
+        server.submit(spec("limit", trials=1, grace="10s", retries=0,
                            command=[sys.executable, "-c", COUNTER, "80"],
                            slurm={"time": "1m"}))
         status = server.wait_study("limit")
         tap.equal(status["state"], "SUCCEEDED", server.explain("limit"))
-        tap.true(attempts("limit")[0] >= 2, "a further attempt")
+        ours = server.trial("limit", 1)["hypertune"]["attempts"]
+        tap.true(len(ours) >= 2, ours)
+        for attempt, start in zip(ours[:-1], starts("limit")):
+            tap.equal([attempt["outcome"], attempt["reason"]],
+                      ["lost", "stopped before Slurm's time limit"])
+            tap.true(attempt["endTimeMs"] / 1000 - start > 49, ours)
         tap.equal([row["metrics"]["score"]
                    for row in server.measurements("limit", 1)],
                   list(range(1, 81)))
         quiet()
-
 
 
 with contextlib.ExitStack() as stack:

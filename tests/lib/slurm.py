@@ -161,7 +161,7 @@ class Cluster:
         return self
 
     def __exit__(self, kind, value, trace):
-        if kind is not None:
+        if kind is not None and not (kind is SystemExit and value.code == 0):
             for name in sorted(os.listdir(self._path("log"))):
                 with open(self._path("log/" + name), errors="replace") as file:
                     print("# %s: %s" % (name, "# ".join(

@@ -65,12 +65,25 @@ static void a_batch_is_read_back(void)
     CHECK(read->study == 7 && read->job == 17 && read->n == 4);
     CHECK_TEXT(read->hash, "hash");
     CHECK_TEXT(read->need.section.partition, "main");
-    CHECK(read->need.section.trials_per_job == 3);
-    CHECK(read->need.grace_ms == 5000 && read->need.pools[0].cpus == 2);
+    CHECK(read->need.section.trials_per_job == 3 &&
+          read->need.grace_ms == 5000 && read->need.pools[0].cpus == 2);
     batch_remove(read);
     batch_free(read);
     batch_free(batch);
     CHECK(batch_read(state, "ht-x-7-1", &read, &err) == HT_NOT_FOUND);
+}
+
+static void what_is_left_of_a_removed_batch_is_cleared(void)
+{
+    struct arena *arena = arena_new();
+    struct batch *batch = make("ht-x-7-1", 1);
+    const char *element = batch_element(batch, arena, 0);
+    CHECK(mkdir(element, 0700) == 0);
+    CHECK(element_ask(element, 1, NULL) == HT_OK);
+    batch_clear(state, "ht-x-7-1");
+    CHECK(!disk_has(batch_root(arena, state), "ht-x-7-1"));
+    batch_free(batch);
+    arena_free(arena);
 }
 
 static void a_submission_without_an_answer_is_found_by_its_name(void)
@@ -230,6 +243,7 @@ int main(void)
     runner_fixture_init();
     runner_fixture_folder(state);
     RUN(a_batch_is_read_back);
+    RUN(what_is_left_of_a_removed_batch_is_cleared);
     RUN(a_submission_without_an_answer_is_found_by_its_name);
     RUN(one_that_no_listing_has_is_given_up);
     RUN(a_listing_from_before_the_submission_says_nothing);

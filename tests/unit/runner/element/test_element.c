@@ -140,13 +140,16 @@ static void a_folder_that_is_gone_has_nothing_yet(void)
 static void patience_has_defaults(void)
 {
     char folder[PATH_MAX];
-    const struct element_patience told = {.kill_wait_ms = 30000};
+    const struct element_patience told = {.kill_wait_ms = 30000,
+                                          .limit_ms = 60000};
     runner_fixture_folder(folder);
     struct element_patience read = element_patience_read(folder);
     CHECK(read.answer_ms == 600000 && read.kill_wait_ms == 5000);
+    CHECK(read.limit_ms == 0);
     CHECK(element_patience_write(folder, &told, NULL) == HT_OK);
     read = element_patience_read(folder);
     CHECK(read.answer_ms == 600000 && read.kill_wait_ms == 30000);
+    CHECK(read.limit_ms == 60000);
     put(folder, "patience.json", "{");
     read = element_patience_read(folder);
     CHECK(read.answer_ms == 600000 && read.kill_wait_ms == 5000);

@@ -92,6 +92,7 @@ static void the_configuration_has_version_and_array_size(void)
     struct ht_error err;
     CHECK(listing_config(arena,
                          "Configuration data as of 2026-11-28T04:50:33\n"
+                         "KillWait                = 30 sec\n"
                          "MaxArraySize            = 10001\n"
                          "MinJobAge               = 300 sec\n"
                          "SLURM_CONF              = /etc/slurm/slurm.conf\n"
@@ -99,6 +100,7 @@ static void the_configuration_has_version_and_array_size(void)
                          &limits, &err) == HT_OK);
     CHECK_TEXT(limits.version, "22.05.8");
     CHECK(limits.most_array == 10001);
+    CHECK(limits.kill_wait_ms == 30000);
     limits = (struct slurm_limits){0};
     CHECK(listing_config(arena, "x = 1\n", &limits, &err) == HT_UNAVAILABLE);
 }
