@@ -468,13 +468,13 @@ static const char *name_version(struct arena *arena, const char *engine,
     return arena_printf(arena, "%s %.*s", engine, (int)len, version);
 }
 
-/* With a short limit: the caller waits, and a healthy engine answers at once.
- */
+/* The caller waits, so the limit is short; but Podman 4.3 asks the package
+ * manager for its version, which takes 17 s on a very busy machine. */
 static enum ht_status ask(struct docker *docker, struct arena *arena,
                           const char *path, const struct node **answer,
                           struct ht_error *err)
 {
-    enum { PATIENCE_MS = 10000 };
+    enum { PATIENCE_MS = 30000 };
     const struct docker_call call = {
         .method = "GET", .path = path, .timeout_ms = PATIENCE_MS};
     return docker_call(docker, arena, &call, answer, err);

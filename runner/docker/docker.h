@@ -103,7 +103,7 @@ struct docker_facts {
     int64_t cpus, memory;
 };
 
-/* Asks /version and /info, 10 s each at most. */
+/* Asks /version and /info, 30 s each at most. */
 enum ht_status docker_ask_facts(struct docker *docker, struct arena *arena,
                                 struct docker_facts *facts,
                                 struct ht_error *err);

@@ -19,7 +19,8 @@
 #define CONTAINERS "runs/docker"
 #define CONTAINERS_LOG "containers.log"
 
-enum { START_MS = 20000, POLL_MS = 50 };
+/* The runner asks the engine two questions, 30 s each at most. */
+enum { START_MS = 70000, POLL_MS = 50 };
 
 enum ht_status cli_runners_each(struct cli *cli, cli_visitor *visit,
                                 void *context, struct ht_error *err)
