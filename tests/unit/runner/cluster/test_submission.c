@@ -65,10 +65,9 @@ static void a_batch_tells_its_elements_how_long_slurm_waits(void)
     char state[PATH_MAX];
     struct arena *arena = arena_new();
     const struct slurm_pool pool = {.count = 1};
-    const struct slurm_need need = {
-        .section = {.said = true, .time_ms = 90000},
-        .n_pools = 1,
-        .pools = &pool};
+    const struct slurm_need need = {.section = {.said = true, .time_ms = 90000},
+                                    .n_pools = 1,
+                                    .pools = &pool};
     struct study study = study_with(&need);
     runner_fixture_folder(state);
     const struct site site = {.state = state, .shim = "/shim"};
