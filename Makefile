@@ -103,7 +103,7 @@ TOOLS := $(patsubst tests/tools/%.c,$(B)/tests/tools/%,$(sort $(wildcard tests/t
 .DELETE_ON_ERROR:
 .PHONY: all demo rooms rooms-docs check test-programs bench bench-search bench-peers bench-demo screenshot lint lint-layers lint-headers \
   lint-format lint-tidy format install deb wheel clean help deps deps-check check-threads \
-  check-containers fuzz torture coverage
+  check-containers check-slurm fuzz torture coverage
 
 all: $(PROGRAMS) $(LIBRARIES) $(TRAINERS) $(KIT) ## build everything
 
@@ -274,6 +274,12 @@ check-containers: deps-check ## the tests that need container engines, on real o
 	@[ $$(id -u) -ne 0 ] || .ci/deps containers
 	@$(MAKE) --no-print-directory test-programs
 	@tests/engines/run.sh $(B)
+
+# Only root may run the daemons, which need their packages.
+check-slurm: deps-check ## the tests that need a Slurm, on a real one of their own
+	@[ $$(id -u) -ne 0 ] || .ci/deps slurm
+	@$(MAKE) --no-print-directory test-programs
+	@HYPERTUNE_TESTS_AT_ONCE=2 HYPERTUNE_TEST_SECONDS=360 tests/run.sh $(B) e2e/test_slurm_
 
 MINUTES ?= 480
 torture: ## the long tests of docs/reliability.md: MINUTES=480 in all, SEED=N, NAMES="kills flips"
