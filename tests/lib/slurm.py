@@ -7,6 +7,7 @@ on this machine and slurmrestd, all in the test's folder.
 
 Its packages: .ci/deps slurm."""
 
+import contextlib
 import os
 import pwd
 import shutil
@@ -24,6 +25,8 @@ PROGRAMS = {"slurmctld": "slurmctld", "slurmd": "slurmd",
 PLUGINS = {"auth_munge.so": "slurm-wlm-basic-plugins",
            "auth_jwt.so": "slurm-wlm-jwt-plugin"}
 PATH = os.environ["PATH"] + ":/usr/sbin:/sbin"
+# slurmrestd refuses root else.
+SECURITY = "disable_user_check,disable_unshare_files,disable_unshare_sysv"
 
 CONFIG = """\
 ClusterName=test
@@ -185,6 +188,11 @@ class Cluster:
     def start_node(self, name):
         return self.start("slurmd", "-D", "-N", name, "-f", self.conf)
 
+    def start_rest(self):
+        return self.start("slurmrestd", "-f", self.conf, "-a",
+                          "rest_auth/local", "-s", "openapi/v0.0.38",
+                          self.rest, SLURMRESTD_SECURITY=SECURITY)
+
     def _start_all(self):
         munge = self._path("munge")
         self.start("munged", "-F", "--force", "--num-threads=2",
@@ -195,17 +203,12 @@ class Cluster:
         self.start_controller()
         for number in range(self.nodes):
             self.start_node("n%d" % (number + 1))
-        # It refuses root else.
-        security = ("disable_user_check,disable_unshare_files,"
-                    "disable_unshare_sysv")
-        self.start("slurmrestd", "-f", self.conf, "-a", "rest_auth/local",
-                   "-s", "openapi/v0.0.38", self.rest,
-                   SLURMRESTD_SECURITY=security)
+        self.start_rest()
         if self.jwt:
             # "daemon" makes it pass on the token of each caller.
             self.start("slurmrestd", "-f", self.conf, "-a", "rest_auth/jwt",
                        "-s", "openapi/v0.0.38", self.ports[1].address,
-                       SLURMRESTD_SECURITY=security, SLURM_JWT="daemon")
+                       SLURMRESTD_SECURITY=SECURITY, SLURM_JWT="daemon")
         harness.wait_until(self._is_up, "nodes of Slurm")
         harness.wait_until(lambda: os.path.exists(self._path("rest.sock")),
                            "slurmrestd")
@@ -229,6 +232,18 @@ class Cluster:
         if ended.returncode != 0:
             raise AssertionError("%s: %s" % (words, ended.stderr))
         return ended.stdout
+
+    def has_asked(self, pid):
+        """Whether the process has a connection to slurmctld."""
+        port = ":%04X" % self.ports[0].number
+        sockets = set()
+        with contextlib.suppress(OSError):
+            for name in os.listdir("/proc/%d/fd" % pid):
+                with contextlib.suppress(OSError):
+                    sockets.add(os.readlink("/proc/%d/fd/%s" % (pid, name)))
+        return any(words[2].endswith(port) and "socket:[%s]" % words[9] in
+                   sockets for words in (line.decode().split() for line in
+                   harness.read_proc(pid, "net/tcp").splitlines()))
 
     def token(self, user="root", seconds=3600):
         """A JSON web token for rest_jwt."""
