@@ -40,9 +40,11 @@ def fake_clock():
     with tempfile.TemporaryDirectory(prefix="ht-clock-") as folder:
         clock = Clock(folder)
         before = dict(os.environ)
+        # Times of files are left alone: for these the library takes a lock that
+        # a program shares with its children, which one that is killed keeps.
         os.environ.update(LD_PRELOAD=LIBRARIES[0], FAKETIME_NO_CACHE="1",
                           FAKETIME_TIMESTAMP_FILE=clock.path,
-                          FAKETIME_DONT_FAKE_MONOTONIC="1")
+                          FAKETIME_DONT_FAKE_MONOTONIC="1", NO_FAKE_STAT="1")
         try:
             yield clock
         finally:
