@@ -31,7 +31,9 @@ class LoginNode:
                             "-f", self._path(name)], check=True)
         shutil.copy(self._path("user.pub"), self._path("authorized"))
         # Which of its programs finds them depends on the shell otherwise.
-        variables = {"PATH": os.environ["PATH"], **environment}
+        # The shell's files of this user may be slow.
+        variables = {"PATH": os.environ["PATH"], "HOME": self.folder,
+                     **environment}
         with open(self._path("config"), "w", encoding="utf-8") as file:
             file.write("\n".join(
                 ["Port %d" % self.port.number, "ListenAddress 127.0.0.1",
