@@ -216,12 +216,14 @@ static struct options options_of(struct arena *arena,
 
 /* ---- the script ---- */
 
-/* sh has the function `module` only after the site's own file was read. */
+/* sh has the function `module` only after the site's own file was read. What
+ * all of it changes is for trainers, too (runner/element/modules.h). */
 static void add_modules(struct text *script, const struct strings *modules)
 {
     if (modules->n == 0)
         return;
-    text_puts(script, "for file in /etc/profile.d/*lmod*.sh "
+    text_puts(script, "export HYPERTUNE_ENV_BEFORE=\"$(env)\"\n"
+                      "for file in /etc/profile.d/*lmod*.sh "
                       "/etc/profile.d/*modules*.sh \\\n"
                       "    \"$MODULESHOME/init/sh\" \"$LMOD_PKG/init/sh\"; do\n"
                       "    command -v module >/dev/null && break\n"

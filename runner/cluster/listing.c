@@ -34,9 +34,31 @@ static void count_missing(struct slot *slot)
  * cancelled. */
 static void forget_cancel(struct slot *slot, uint64_t done)
 {
-    if (slot->cancel > 0 && slot->cancel <= done && !slot->gone &&
-        slot->state != SLURM_ENDING)
+    if (slot->cancel > 0 && slot->cancel <= done && slot->missed == 0 &&
+        !slot->gone && slot->state != SLURM_ENDING)
         slot->cancel = 0;
+}
+
+/* Those that waited may still do; what was cancelled is taken as missing. */
+static void note_cut(struct batch *batch, const struct slurm_row *row)
+{
+    for (int i = row->first; i <= row->last && i < batch->n; i++) {
+        struct slot *slot = &batch->slots[i];
+        const bool waits =
+            slot->state == SLURM_PENDING || slot->state == SLURM_HELD;
+        if (slot->gone || slot->cancel > 0 || !waits)
+            continue;
+        slot->listed = true;
+        slot->missed = 0;
+    }
+}
+
+static void note(struct batch *batch, const struct slurm_row *row)
+{
+    if (row->cut)
+        note_cut(batch, row);
+    else
+        batch_note(batch, row);
 }
 
 void listing_apply(struct batch *batch, const struct clerk_listing *listing,
@@ -55,7 +77,7 @@ void listing_apply(struct batch *batch, const struct clerk_listing *listing,
         count_missing(&batch->slots[i]);
     for (size_t i = 0; i < listing->rows.n; i++)
         if (listing->rows.rows[i].job == batch->job)
-            batch_note(batch, &listing->rows.rows[i]);
+            note(batch, &listing->rows.rows[i]);
     for (int i = 0; i < batch->n; i++)
         forget_cancel(&batch->slots[i], listing->done);
 }
@@ -80,6 +102,8 @@ bool listing_is_stray(const struct batch *first, const struct slurm_row *row)
     case SLURM_UNKNOWN:
         return false;
     }
+    if (row->cut)
+        return false; /* which they are is said when the others are gone */
     for (; first != NULL; first = first->next)
         if (first->job == row->job ||
             (first->job == 0 && strcmp(first->name, row->name) == 0))

@@ -20,8 +20,66 @@
 enum {
     MOST_BYTES = 64 << 20,
     NO_PROGRAM = 127, /* by which a shell says so */
+    KILLED = 128,     /* and a signal is added */
     SSH_FAILED = 255
 };
+
+/* What a login shell prints before it is not of the command. */
+#define MARK "hypertune-begin"
+
+/* ---- the environment ---- */
+
+/* Variables that begin so are options of Slurm's commands: what a person has
+ * set for other jobs would change what is sent, and how lists look. */
+static const char *const starts[] = {"SBATCH_", "SCANCEL_", "SCONTROL_",
+                                     "SLURM_",  "SQUEUE_",  "SRUN_"};
+/* But these find the cluster, and let the user in. */
+static const char *const kept[] = {"SLURM_CONF", "SLURM_JWT"};
+
+static bool is_option(const char *entry)
+{
+    for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) {
+        const size_t len = strlen(kept[i]);
+        if (strncmp(entry, kept[i], len) == 0 && entry[len] == '=')
+            return false;
+    }
+    for (size_t i = 0; i < sizeof starts / sizeof *starts; i++) {
+        if (strncmp(entry, starts[i], strlen(starts[i])) == 0)
+            return true;
+    }
+    return false;
+}
+
+static const char *const *clean_environment(struct arena *arena)
+{
+    size_t n = 0, all = 0;
+    while (environ[all] != NULL)
+        all++;
+    const char **clean = arena_alloc(arena, all + 1, sizeof *clean);
+    for (size_t i = 0; i < all; i++) {
+        if (!is_option(environ[i]))
+            clean[n++] = environ[i];
+    }
+    return clean;
+}
+
+/* A script that does the same at the login node, and then runs its words. */
+static const char *clean_script(struct arena *arena)
+{
+    struct text out = {0};
+    text_puts(&out, "for n in $(env | sed -n \"s/^\\([A-Za-z0-9_]*\\)=.*/"
+                    "\\1/p\"); do case $n in ");
+    for (size_t i = 0; i < sizeof kept / sizeof *kept; i++)
+        text_printf(&out, "%s%s", i > 0 ? "|" : "", kept[i]);
+    text_puts(&out, ") ;; ");
+    for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)
+        text_printf(&out, "%s%s*", i > 0 ? "|" : "", starts[i]);
+    text_puts(&out, ") unset $n ;; esac; done; echo " MARK "; echo " MARK
+                    " >&2; exec \"$@\"");
+    return text_take(&out, arena);
+}
+
+/* ---- the command ---- */
 
 /* A file, since a pipe would need care for programs that do not read it. */
 static int make_input(const char *input)
@@ -43,26 +101,21 @@ static const char *const *words_of(struct arena *arena,
     if (place->ssh == NULL)
         return call->argv;
     struct text remote = {0};
+    text_puts(&remote, "exec /bin/sh -c ");
+    text_shell_word(&remote, clean_script(arena));
+    text_puts(&remote, " sh");
     for (size_t i = 0; call->argv[i] != NULL; i++) {
-        text_puts(&remote, i > 0 ? " " : "");
+        text_puts(&remote, " ");
         text_shell_word(&remote, call->argv[i]);
     }
     /* Without its master ssh would connect itself: the proxy prevents that. */
     const char *const words[] = {
-        "ssh",
-        "-T",
-        "-o",
-        "BatchMode=yes",
-        "-o",
-        "ControlMaster=no",
-        "-o",
+        "ssh", "-T", "-o", "BatchMode=yes", "-o", "ControlMaster=no", "-o",
         "ProxyCommand=false",
-        "-o",
-        arena_printf(arena, "ControlPath=%s", place->control),
-        "--",
-        place->ssh,
-        text_take(&remote, arena),
-        NULL};
+        /* Of a person's ssh_config, which are for their own sessions. */
+        "-o", "RemoteCommand=none", "-o", "ClearAllForwardings=yes", "-o",
+        arena_printf(arena, "ControlPath=%s", place->control), "--", place->ssh,
+        text_take(&remote, arena), NULL};
     const char **copy =
         arena_alloc(arena, sizeof words / sizeof *words, sizeof *copy);
     memcpy(copy, words, sizeof words);
@@ -131,8 +184,8 @@ static int reap(const struct call_place *place, pid_t pid, bool wanted,
     return child_reap(pid);
 }
 
-static int start(const char *const argv[], const char *input, int fds[2],
-                 pid_t *pid)
+static int start(const char *const argv[], const char *const env[],
+                 const char *input, int fds[2], pid_t *pid)
 {
     int output[2], errors[2], code;
     if (pipe2(output, O_CLOEXEC) != 0)
@@ -146,6 +199,7 @@ static int start(const char *const argv[], const char *input, int fds[2],
     const int script = input != NULL ? make_input(input) : -1;
     /* Its own group, so that a slow one is ended with all it started. */
     const struct child child = {.argv = argv,
+                                .env = env,
                                 .input = script,
                                 .output = output[1],
                                 .errors = errors[1],
@@ -164,24 +218,58 @@ static int start(const char *const argv[], const char *input, int fds[2],
     return code;
 }
 
-/* What a status of waitpid() and the words mean; `program`: Slurm's. */
-static enum ht_status judge(const struct call_place *place, const char *program,
-                            int status, const struct call_answer *answer,
-                            struct ht_error *err)
+/* Behind the mark; NULL: it is not there. */
+static const char *behind_mark(const char *said)
 {
-    if (!WIFEXITED(status))
-        return ht_fail(err, HT_UNAVAILABLE, "%s was killed, or was too slow",
-                       program);
-    if (place->ssh != NULL && answer->exit == SSH_FAILED)
+    const char *mark = strstr(said, MARK "\n");
+    return mark != NULL ? mark + strlen(MARK "\n") : NULL;
+}
+
+/* At a login node: leaves what its shell has printed out. */
+static enum ht_status judge_remote(const char *host, const char *program,
+                                   struct call_answer *answer,
+                                   struct ht_error *err)
+{
+    const char *output = behind_mark(answer->output);
+    const char *errors = behind_mark(answer->errors);
+    const bool begun = output != NULL && errors != NULL;
+    if (!begun && answer->exit == SSH_FAILED)
         return ht_fail(err, HT_UNAVAILABLE,
                        "no connection to %s is open; a person opens one by "
                        "`hypertune runners connect %s`",
-                       place->ssh, place->ssh);
-    if (answer->exit == NO_PROGRAM)
+                       host, host);
+    if (!begun)
+        return ht_fail(err, HT_UNAVAILABLE,
+                       "the login shell at %s runs no commands (code %d)", host,
+                       answer->exit);
+    if (answer->exit == SSH_FAILED)
+        return ht_fail(err, HT_UNAVAILABLE,
+                       "the connection to %s ended before %s did, or it was "
+                       "killed",
+                       host, program);
+    answer->output = output;
+    answer->errors = errors;
+    return HT_OK;
+}
+
+/* What a status of waitpid() and the words mean; `program`: Slurm's. */
+static enum ht_status judge(const struct call_place *place, const char *program,
+                            int status, struct call_answer *answer,
+                            struct ht_error *err)
+{
+    enum ht_status found = HT_OK;
+    if (!WIFEXITED(status))
+        return ht_fail(err, HT_UNAVAILABLE, "%s was killed, or was too slow",
+                       place->ssh != NULL ? "ssh" : program);
+    if (place->ssh != NULL)
+        found = judge_remote(place->ssh, program, answer, err);
+    if (found == HT_OK && answer->exit > KILLED)
+        return ht_fail(err, HT_UNAVAILABLE, "%s was killed", program);
+    if (found == HT_OK && answer->exit == NO_PROGRAM)
         return ht_fail(err, HT_NOT_FOUND, "there is no %s%s%s", program,
                        place->ssh != NULL ? " at " : "",
                        place->ssh != NULL ? place->ssh : "");
-    return HT_OK;
+    return found;
 }
 
 /* The program behind env and its variables. */
@@ -202,8 +290,8 @@ enum ht_status call_run(struct arena *arena, const struct call_place *place,
     struct text said[2] = {{0}};
     int fds[2] = {-1, -1};
     pid_t pid = -1;
-    const int code =
-        start(words_of(arena, place, call), call->input, fds, &pid);
+    const int code = start(words_of(arena, place, call),
+                           clean_environment(arena), call->input, fds, &pid);
     if (code == ENOENT)
         return ht_fail(err, HT_NOT_FOUND, "there is no %s in PATH",
                        place->ssh != NULL ? "ssh" : program);

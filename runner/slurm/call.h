@@ -20,13 +20,15 @@ struct call {
     int64_t until_ms;        /* monotonic; then it is killed */
 };
 
-/* All that it printed, in the arena. */
+/* All that it printed, in the arena; without what a login shell has. */
 struct call_answer {
     int exit;
     const char *output, *errors;
 };
 
-/* HT_UNAVAILABLE  it did not end by itself in time, or the master is not open:
+/* Variables of the environment that are options of Slurm's commands
+ * (SBATCH_PARTITION, SQUEUE_FORMAT) are left out, here and there.
+ * HT_UNAVAILABLE  it did not end by itself in time, or the master is not open:
  *                 it may have done its work nevertheless
  * HT_NOT_FOUND    there is no such program */
 enum ht_status call_run(struct arena *arena, const struct call_place *place,

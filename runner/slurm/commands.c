@@ -104,28 +104,6 @@ static const char *commands_name(const void *state)
 
 /* ---- submitting ---- */
 
-/* Whether a failure of sbatch leaves open what the controller did. */
-static bool is_away(const char *words)
-{
-    static const char *const signs[] = {
-        "Unable to contact slurm controller",
-        "Zero Bytes were transmitted",
-        "timed out",
-        "timeout",
-        "onnection failure",
-        "onnection refused",
-        "onnect failure",
-        "Slurm backup controller in standby mode",
-        "Slurm temporarily unable to accept job",
-        "Unspecified error",
-    };
-    for (size_t i = 0; i < sizeof signs / sizeof *signs; i++) {
-        if (strstr(words, signs[i]) != NULL)
-            return true;
-    }
-    return false;
-}
-
 static enum ht_status send_batch(struct commands *commands, struct arena *arena,
                                  const char *option,
                                  const struct slurm_batch *batch,
@@ -141,9 +119,11 @@ static enum ht_status send_batch(struct commands *commands, struct arena *arena,
     if (status != HT_OK || answer->exit == 0)
         return status;
     const char *words = listing_words(arena, answer->errors);
-    if (*words == '\0' || is_away(words))
-        return ht_fail(err, HT_UNAVAILABLE, "Slurm does not answer: %s", words);
-    return ht_fail(err, HT_PRECONDITION, "Slurm refuses the job: %s", words);
+    if (listing_is_refusal(answer->errors))
+        return ht_fail(err, HT_PRECONDITION, "Slurm refuses the job: %s",
+                       words);
+    return ht_fail(err, HT_UNAVAILABLE, "Slurm does not answer: %s",
+                   *words != '\0' ? words : "sbatch failed without a word");
 }
 
 static enum ht_status commands_submit(void *state,

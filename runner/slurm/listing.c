@@ -301,6 +301,72 @@ void listing_reservations(struct arena *arena, const char *output,
 
 /* ---- words ---- */
 
+/* Texts of slurm_errno.h and errno.h for what comes between sbatch and the
+ * controller, and for a controller that can take no job now. */
+static bool is_away(const char *errors)
+{
+    static const char *const signs[] = {
+        "Unable to contact slurm controller",
+        "onnection failure",
+        "onnect failure",
+        "Message send failure",
+        "Message receive failure",
+        "shutdown failure",
+        "Unexpected message",
+        "Insane message length",
+        "zero length message",
+        "Received message length",
+        "Failed to send entire message",
+        "Header lengths are longer",
+        "Zero Bytes were transmitted",
+        "missing socket",
+        "find an address",
+        "uthentication error",
+        "uthentication agent",
+        "uthentication credential",
+        "Cannot unpack credential",
+        "Munge",
+        "standby mode",
+        "temporarily una",
+        "try again",
+        "presently disabled",
+        "timed out",
+        "timeout",
+        "onnection refused",
+        "onnection reset",
+        "Broken pipe",
+        "Transport endpoint",
+        "No route to host",
+        "Network is",
+        "Interrupted system call",
+    };
+    for (size_t i = 0; i < sizeof signs / sizeof *signs; i++) {
+        if (strstr(errors, signs[i]) != NULL)
+            return true;
+    }
+    return false;
+}
+
+bool listing_is_refusal(const char *errors)
+{
+    static const char own[] = "sbatch: ";
+    /* A plugin of the site that refuses says why in a line of its own; without
+     * one these words are of something unforeseen. */
+    static const char unspecified[] =
+        "sbatch: error: Batch job submission failed: Unspecified error";
+    bool is_refused = false;
+    if (is_away(errors))
+        return false;
+    for (const char *line = errors; *line != '\0';) {
+        const size_t len = strcspn(line, "\n");
+        if (strncmp(line, own, strlen(own)) == 0 &&
+            strncmp(line, unspecified, strlen(unspecified)) != 0)
+            is_refused = true;
+        line += len + (line[len] == '\n');
+    }
+    return is_refused;
+}
+
 /* "sbatch: error: words" without what is before the words. */
 static const char *without_program(const char *line)
 {

@@ -31,6 +31,10 @@ void listing_reservations(struct arena *arena, const char *output,
 /* "5", "30:00", "2:00:00", "1-12", "1-12:30:00"; 0: none, or UNLIMITED. */
 int64_t listing_duration_ms(const char *text);
 
+/* Whether what sbatch said as it failed is a refusal: false where it leaves
+ * open what the controller did, or is not of sbatch. */
+bool listing_is_refusal(const char *errors);
+
 /* What Slurm says at its stderr as one line without "sbatch: error: ". */
 const char *listing_words(struct arena *arena, const char *errors);
 

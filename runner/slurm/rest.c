@@ -177,10 +177,47 @@ static enum ht_status cancel_id(struct rest *rest, struct arena *arena,
     return status == HT_NOT_FOUND ? HT_OK : status;
 }
 
-/* Cancels what waits according to one listing; *n: how many requests it took.
- */
+/* What of the range one listing has as waiting, as "JOB_[4-9,12-12]"; NULL:
+ * nothing. Of a list that is cut off it is what has no row of its own, which
+ * what has begun always has. *more: there was no place for all. */
+static const char *waiting_text(struct arena *arena,
+                                const struct slurm_rows *rows,
+                                const struct slurm_row *range, bool *more)
+{
+    enum { MOST_PARTS = 256 };
+    enum { HAS_NO_ROW, WAITS, HAS_BEGUN };
+    const int n = range->last - range->first + 1;
+    char *known = arena_alloc(arena, (size_t)n, 1);
+    bool cut = false;
+    for (size_t i = 0; i < rows->n; i++) {
+        const struct slurm_row *row = &rows->rows[i];
+        const bool waits = row->state == SLURM_PENDING ||
+                           row->state == SLURM_HELD ||
+                           row->state == SLURM_REQUEUED;
+        cut |= row->cut;
+        for (int k = row->first > range->first ? row->first : range->first;
+             !row->cut && k <= row->last && k <= range->last; k++)
+            known[k - range->first] = waits ? WAITS : HAS_BEGUN;
+    }
+    struct text parts = {0};
+    int n_parts = 0;
+    for (int from = 0, to; from < n && n_parts < MOST_PARTS; from = to + 1) {
+        to = from;
+        while (to < n && (known[to] == WAITS || (cut && !known[to])))
+            to++;
+        if (to > from)
+            text_printf(&parts, "%s%d-%d", n_parts++ > 0 ? "," : "",
+                        range->first + from, range->first + to - 1);
+    }
+    *more = n_parts == MOST_PARTS;
+    const char *text = text_take(&parts, arena);
+    return n_parts > 0
+               ? arena_printf(arena, "%" PRId64 "_[%s]", range->job, text)
+               : NULL;
+}
+
 static enum ht_status cancel_rows(struct rest *rest, struct arena *arena,
-                                  const struct slurm_row *range, size_t *n,
+                                  const struct slurm_row *range, bool *more,
                                   struct ht_error *err)
 {
     const struct node *answer;
@@ -190,40 +227,26 @@ static enum ht_status cancel_rows(struct rest *rest, struct arena *arena,
     enum ht_status status = rest_http_user(rest->http, arena, &user, err);
     if (status == HT_OK)
         status = get(rest, path, arena, &answer, err);
-    *n = 0;
+    *more = false;
     if (status != HT_OK)
         return status == HT_NOT_FOUND ? HT_OK : status;
     rest_rows(arena, answer, "", &user, &rows);
-    for (size_t i = 0; i < rows.n && status == HT_OK; i++) {
-        const struct slurm_row *row = &rows.rows[i];
-        const int from = row->first > range->first ? row->first : range->first;
-        const int to = row->last < range->last ? row->last : range->last;
-        const bool waits = row->state == SLURM_PENDING ||
-                           row->state == SLURM_HELD ||
-                           row->state == SLURM_REQUEUED;
-        if (!waits || from > to)
-            continue;
-        status = cancel_id(rest, arena,
-                           elements_text(arena, row->job, from, to), err);
-        ++*n;
-    }
-    return status;
+    const char *id = waiting_text(arena, &rows, range, more);
+    return id != NULL ? cancel_id(rest, arena, id, err) : HT_OK;
 }
 
 /* Up to v0.0.39 a request cannot say which state it means: what waits is read
- * right before, range by range. An element that begins between the two
- * requests is cancelled all the same. Slurm cuts long listings off, so it is
- * read again until none waits. */
+ * right before. An element that begins between the two requests is cancelled
+ * all the same. */
 static enum ht_status cancel_listed(struct rest *rest, struct arena *arena,
                                     int64_t job, int first, int last,
                                     struct ht_error *err)
 {
-    enum { MOST_ROUNDS = 16 };
     const struct slurm_row range = {.job = job, .first = first, .last = last};
     enum ht_status status = HT_OK;
-    size_t n = 1;
-    for (int i = 0; i < MOST_ROUNDS && n > 0 && status == HT_OK; i++)
-        status = cancel_rows(rest, arena, &range, &n, err);
+    bool more = true;
+    while (more && status == HT_OK)
+        status = cancel_rows(rest, arena, &range, &more, err);
     return status;
 }
 

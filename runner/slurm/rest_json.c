@@ -50,7 +50,16 @@ enum {
     OTHER_STATE = 2172, /* than the one in the request */
     FIRST_REFUSAL = 2000,
     LAST_REFUSAL = 2999,
-    FIRST_OF_REST = 9000 /* of slurmrestd itself: it passed nothing on */
+    FIRST_OF_REST = 8000 /* of its plugins: it passed nothing on */
+};
+
+/* Of a controller that can take no job now. */
+static const int64_t not_now[] = {
+    2007, /* no record for another job */
+    2027, /* standby */
+    2037, /* disabled */
+    2103, /* the database is being set up */
+    2131  /* standby */
 };
 
 struct fault {
@@ -104,6 +113,10 @@ static enum ht_status status_of(long code, int64_t number)
 {
     if (code == 401 || code == 403)
         return HT_UNAVAILABLE;
+    for (size_t i = 0; i < sizeof not_now / sizeof *not_now; i++) {
+        if (number == not_now[i])
+            return HT_UNAVAILABLE;
+    }
     if (code == 404 || number == NO_SUCH_JOB || number == ALREADY_ENDED)
         return HT_NOT_FOUND;
     if (code == 400 || code == 422 || number >= FIRST_OF_REST ||
@@ -281,10 +294,21 @@ static void add_row(const struct listing *listing, const struct slurm_row *row)
     rows->rows[rows->n++] = *row;
 }
 
+/* Slurm's list ended with "..." behind the element before `first`. */
+static void add_cut(const struct listing *listing, struct slurm_row row,
+                    int first)
+{
+    row.first = first;
+    row.last = MOST_ELEMENT;
+    row.cut = true;
+    add_row(listing, &row);
+}
+
 /* "2,5-7,10-20:2%4": one row for each part. */
 static void add_waiting(const struct listing *listing, struct slurm_row row,
                         const char *elements)
 {
+    int next = 0; /* behind the last one that was added */
     while (*elements >= '0' && *elements <= '9') {
         row.first = row.last = read_element(&elements);
         int step = 1;
@@ -299,7 +323,8 @@ static void add_waiting(const struct listing *listing, struct slurm_row row,
         /* Before "..." the last number may be cut off, too. */
         if (row.first < 0 || row.last < row.first || step < 1 ||
             *elements == '.')
-            return;
+            break;
+        next = row.last + 1;
         if (step == 1)
             add_row(listing, &row);
         for (int i = row.first, last = row.last; step > 1 && i <= last;
@@ -309,6 +334,8 @@ static void add_waiting(const struct listing *listing, struct slurm_row row,
         }
         elements += *elements == ',';
     }
+    if (strstr(elements, "...") != NULL)
+        add_cut(listing, row, next);
 }
 
 static void add_job(const struct listing *listing, const struct node *job)

@@ -34,7 +34,7 @@ struct rest_user {
     int64_t id;
 };
 /* Of GET /jobs. When Slurm cuts a long list of waiting elements off
- * ("1,3,..."), only what it lists is there. */
+ * ("1,3,..."), the last row of the array has `cut`. */
 void rest_rows(struct arena *arena, const struct node *answer,
                const char *prefix, const struct rest_user *user,
                struct slurm_rows *rows);

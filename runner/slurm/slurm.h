@@ -48,8 +48,10 @@ enum slurm_state {
 
 /* One element as the cluster lists it. Those that wait may be one row. */
 struct slurm_row {
-    int64_t job;      /* of the array */
-    int first, last;  /* elements; the same for one that has begun */
+    int64_t job;     /* of the array */
+    int first, last; /* elements; the same for one that has begun */
+    bool cut; /* Slurm cuts long lists off: any of these that have no row of
+                 their own may wait */
     const char *name; /* of the array */
     enum slurm_state state;
     const char *reason; /* in Slurm's words, "" when there is none */

@@ -1,11 +1,15 @@
 """The commands of Slurm, here and over ssh, on a real Slurm."""
 
 import contextlib
+import glob
 import os
+import re
+import signal
 import subprocess
 import sys
 import tempfile
 
+import cli_home
 import harness
 import login_node
 import slurm
@@ -13,9 +17,23 @@ import tap
 
 SLEEP = "#!/bin/sh\nexec sleep 600\n"
 END = "#!/bin/sh\nexit 3\n"
+# What a person may have set for jobs of their own, which these are not.
+OPTIONS = {"SBATCH_PARTITION": "nope", "SBATCH_EXPORT": "NONE",
+           "SBATCH_ARRAY_INX": "7", "SBATCH_WAIT": "1", "SBATCH_HOLD": "1",
+           "SQUEUE_FORMAT": "%i", "SQUEUE_STATES": "PENDING",
+           "SQUEUE_PARTITION": "short", "SCANCEL_STATE": "SUSPENDED",
+           "SCANCEL_INTERACTIVE": "1", "SLURM_CLUSTERS": "other",
+           "SLURM_TIME_FORMAT": "relative", "SLURM_EXIT_ERROR": "200",
+           "SLURM_HINT": "nope", "SRUN_CPUS_PER_TASK": "9"}
 # As slurm_way prints a row.
 FIELDS = ("job", "first", "last", "state", "reason", "nodes", "end", "exit",
           "signal", "name")
+
+
+def end_of(process):
+    output, errors = process.communicate()
+    return subprocess.CompletedProcess(process.args, process.returncode,
+                                       output, errors)
 
 
 class Way:
@@ -29,12 +47,15 @@ class Way:
         self.environment = (cluster.environment if environment is None
                             else environment)
 
-    def ask(self, *words):
-        return subprocess.run(
+    def begin(self, *words):
+        return subprocess.Popen(
             [self.program, *self.settings, *map(str, words)],
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE, text=True, check=False,
+            stderr=subprocess.PIPE, text=True,
             env={**os.environ, **self.environment})
+
+    def ask(self, *words):
+        return end_of(self.begin(*words))
 
     def call(self, *words):
         ended = self.ask(*words)
@@ -119,6 +140,121 @@ def refusals(way):
     tap.equal(way.rows("no"), [])
 
 
+def odd_words(way, name):
+    """Names, folders, options and scripts have any character."""
+    folder = os.path.join(way.cluster.folder, name + " \"a\" 'b' $HOME #;& é")
+    os.mkdir(folder)
+    job = way.call("submit", name + " 'x' \"y\" $HOME", folder, 1,
+                   "#!/bin/sh\nprintf '%s' 'a \"b\" $c \\ #d'; exit 3\n",
+                   "comment=say \"no\" 'or' $HOME #1 \\n").strip()
+    tap.equal(way.cluster.call("squeue", "-h", "-t", "all", "-j", job, "-o",
+                               "%k").strip(),
+              "say \"no\" 'or' $HOME #1 \\n")
+    way.wait_for(name, {0: "FAILED"})
+    tap.equal([row["name"] for row in way.rows(name)],
+              [name + " 'x' \"y\" $HOME"])
+    with open(os.path.join(folder, "0.out"), encoding="utf-8") as file:
+        tap.equal(file.read(), "a \"b\" $c \\ #d")
+
+
+def own_options(way, name):
+    """OPTIONS are in the environment of the commands."""
+    with tempfile.TemporaryDirectory(dir=way.cluster.folder) as folder:
+        job = way.call("submit", name, folder, 2,
+                       "#!/bin/sh\nenv\n: > $SLURM_ARRAY_TASK_ID.out.end\n"
+                       "exec sleep 600\n", "export=ALL")
+        way.wait_for(name, {0: "RUNNING", 1: "RUNNING"})
+        output = os.path.join(folder, "0.out")
+        harness.wait_until(lambda: os.path.exists(output + ".end"), output)
+        with open(output, encoding="utf-8") as file:
+            variables = dict(line.rstrip("\n").partition("=")[::2]
+                             for line in file)
+        tap.equal(variables["SLURM_ARRAY_TASK_MAX"], "1")
+        tap.equal(variables["HT_OF_USER"], "yes")
+        tap.equal(sorted(set(OPTIONS) & set(variables)), [])
+        tap.contains("FAILED_PRECONDITION", way.refused(
+            "submit", "no", folder, 1, END, "partition=other"))
+        way.call("cancel", int(job), 0, 1)
+        way.wait_for(name, {0: "CANCELLED", 1: "CANCELLED"})
+
+
+def find_daemon(name):
+    return next(process for process in cluster.processes
+                if process.args[0].endswith("/" + name))
+
+
+def end_daemon(name):
+    process = find_daemon(name)
+    process.kill()
+    process.wait()
+    cluster.processes.remove(process)
+
+
+def wait_for_controller():
+    harness.wait_until(lambda: cluster.ask("scontrol", "ping").stdout.count(
+        "is UP"), "slurmctld")
+
+
+@contextlib.contextmanager
+def stopped_controller():
+    """A controller that is as if its machine hangs."""
+    process = find_daemon("slurmctld")
+    process.send_signal(signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        process.send_signal(signal.SIGCONT)
+    wait_for_controller()
+
+
+def submissions():
+    """The processes of sbatch that wait for the controller's answer."""
+    return {int(pid) for pid in filter(str.isdigit, os.listdir("/proc"))
+            if harness.read_proc(pid, "comm") == b"sbatch\n" and
+            os.fsencode(cluster.conf) in harness.read_proc(pid, "environ") and
+            cluster.has_asked(int(pid))}
+
+
+@contextlib.contextmanager
+def hanging(way, name):
+    """A submission, whose controller does not answer, and its sbatch."""
+    before = submissions()
+    begun = way.begin("submit", name, cluster.folder, 1, END)
+    pid = harness.wait_until(lambda: max(submissions() - before, default=0),
+                             "sbatch")
+    yield begun, pid
+
+
+def unavailable(ended):
+    tap.equal((ended.returncode, ended.stdout), (1, ""))
+    tap.contains("UNAVAILABLE ", ended.stderr)
+    return ended.stderr
+
+
+def lost_answers(way, name):
+    """No answer is no refusal: the job may have been accepted."""
+    with stopped_controller(), hanging(way, name) as (begun, _):
+        unavailable(end_of(begun))
+    way.wait_for(name, {0: "FAILED"})
+    with stopped_controller(), hanging(way, name + "-k") as (begun, pid):
+        os.kill(pid, signal.SIGKILL)
+        tap.contains("was killed", unavailable(end_of(begun)))
+    with hanging_until_killed(way, name + "-d") as begun:
+        unavailable(end_of(begun))
+
+
+@contextlib.contextmanager
+def hanging_until_killed(way, name):
+    """A submission whose controller ends before it answers; another one is
+    there afterwards."""
+    find_daemon("slurmctld").send_signal(signal.SIGSTOP)
+    with hanging(way, name) as (begun, _):
+        end_daemon("slurmctld")
+        yield begun
+    cluster.start_controller()
+    wait_for_controller()
+
+
 def limits(way):
     tap.equal(way.call("limits").splitlines()[1:],
               ["most_array 1001", "partition main 1 1 0 0",
@@ -135,6 +271,19 @@ def the_commands_say_why_slurm_refuses():
     refusals(Way(cluster))
 
 
+def the_commands_take_any_words():
+    odd_words(Way(cluster), "ht-odd")
+
+
+def options_in_the_environment_change_nothing():
+    own_options(Way(cluster, environment={
+        **cluster.environment, **OPTIONS, "HT_OF_USER": "yes"}), "ht-options")
+
+
+def an_answer_of_the_commands_that_is_lost_is_no_refusal():
+    lost_answers(Way(cluster), "ht-lost")
+
+
 def the_commands_tell_limits():
     limits(Way(cluster))
 
@@ -143,10 +292,42 @@ def jobs_of_other_users_are_not_listed():
     way = Way(cluster)
     cluster.call("sbatch", "--uid=65534", "--job-name=ht-other",
                  "--array=0-1", "--chdir=/", "--output=/dev/null", input=SLEEP)
-    way.submit("ht-other", 1, SLEEP)
-    way.wait_for("ht-other", {0: "RUNNING"})
-    tap.equal(len(way.rows("ht-")) - len(way.rows("ht-here")), 1)
-    cluster.call("scancel", "--name=ht-other")
+    job = way.submit("ht-other", 1, SLEEP)
+    try:
+        way.wait_for("ht-other", {0: "RUNNING"})
+        tap.equal([int(row["job"]) for row in way.rows("ht-other")], [job])
+    finally:
+        cluster.call("scancel", "--name=ht-other")
+
+
+def the_script_of_a_study_loads_its_modules():
+    if glob.glob("/etc/profile.d/*mod*.sh"):
+        raise tap.Skip("this machine has modules of its own")
+    with cli_home.Home() as home, tempfile.TemporaryDirectory(
+            dir=cluster.folder) as folder:
+        path = home.write("spec.yaml", {
+            "spec": 1, "goal": "maximize accuracy", "trials": 1,
+            "parameters": {"x": [1, 2]}, "command": ["true"],
+            "slurm": {"modules": ["cuda/12.1", "gcc"]}})
+        text, _ = home.cli("check", "-o", "sbatch", path)
+        os.mkdir(os.path.join(folder, "init"))
+        with open(os.path.join(folder, "init/sh"), "w",
+                  encoding="ascii") as file:
+            file.write("module() { export LOADED=\"$LOADED[$*]\"; }\n")
+        shim = os.path.join(folder, "shim")
+        with open(shim, "w", encoding="ascii") as file:
+            file.write("#!/bin/sh\necho \"$LOADED $*\"\necho \"$"
+                       "HYPERTUNE_ENV_BEFORE\" | grep -c LOADED=\n"
+                       "echo \"$HYPERTUNE_ENV_BEFORE\" | grep ^MODULESHOME=\n"
+                       "exit 3\n")
+        os.chmod(shim, 0o755)
+        text = text.replace("/RUNNER/hypertune-shim", shim).replace(
+            "/RUNNER/BATCH", folder).replace("RUNNER-NAME", "ht-modules")
+        cluster.call("env", "MODULESHOME=" + folder, "sbatch", input=text)
+        Way(cluster).wait_for("ht-modules", {0: "FAILED"})
+        with open(os.path.join(folder, "0.out"), encoding="utf-8") as file:
+            tap.equal(file.read(), "[load cuda/12.1][load gcc] --slurm %s\n0\n"
+                      "MODULESHOME=%s\n" % (folder, folder))
 
 
 def a_machine_without_slurm_has_no_way():
@@ -157,36 +338,57 @@ def a_machine_without_slurm_has_no_way():
 
 
 @contextlib.contextmanager
-def connected():
+def connected(**variables):
     """A way over ssh, whose connection `runners connect` has opened."""
     login_node.require()
-    with login_node.LoginNode(cluster.environment) as node:
-        control = os.path.join(node.folder, "m")
-        variables = {"HYPERTUNE_SSH_DIR": control}
-        connect = [os.path.join(harness.bin_dir(), "hypertune"), "runners",
-                   "connect", node.host, "--", *node.options]
-        # ssh in the background keeps what it has got.
-        subprocess.run(connect, stdin=subprocess.DEVNULL, check=True,
-                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                       env={**os.environ, **variables})
-        tap.equal(os.stat(control).st_mode & 0o777, 0o700)
-        again = subprocess.run(connect, stderr=subprocess.PIPE, text=True,
-                               check=True, env={**os.environ, **variables})
-        tap.contains("is open already", again.stderr)
+    with login_node.LoginNode({**cluster.environment, **variables}) as node:
+        # A shell that greets, in words that are like answers.
+        with open(os.path.join(node.folder, ".bashrc"), "w",
+                  encoding="ascii") as file:
+            file.write("echo 12\necho 'sbatch: error: hello' >&2\n")
         # Nothing of this machine's Slurm but what the login node has.
-        way = Way(cluster, "ssh=" + node.host, environment=variables)
+        way = Way(cluster, "ssh=" + node.host, environment={
+            "HYPERTUNE_SSH_DIR": os.path.join(node.folder, "m")})
         way.node = node
+        connect(way)
         try:
             yield way
         finally:
             disconnect(way)
 
 
-def disconnect(way):
-    subprocess.run(
+def connect(way):
+    command = [os.path.join(harness.bin_dir(), "hypertune"), "runners",
+               "connect", way.node.host, "--", *way.node.options]
+    variables = {**os.environ, **way.environment}
+    # ssh in the background keeps what it has got.
+    subprocess.run(command, stdin=subprocess.DEVNULL, check=True,
+                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                   env=variables)
+    control = way.environment["HYPERTUNE_SSH_DIR"]
+    tap.equal(os.stat(control).st_mode & 0o777, 0o700)
+    again = subprocess.run(command, stderr=subprocess.PIPE, text=True,
+                           check=True, env=variables)
+    tap.contains("is open already", again.stderr)
+
+
+def master(way, order):
+    """What ssh says of the master of its connection."""
+    return subprocess.run(
         ["ssh", "-F", "none", "-o", "ControlPath=" +
          os.path.join(way.environment["HYPERTUNE_SSH_DIR"], "%C"), "-O",
-         "exit", way.node.host], stderr=subprocess.DEVNULL, check=False)
+         order, way.node.host], stdin=subprocess.DEVNULL, text=True,
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False).stdout
+
+
+def disconnect(way):
+    master(way, "exit")
+
+
+def kill_master(way):
+    pid = int(re.search(r"pid=(\d+)", master(way, "check")).group(1))
+    os.kill(pid, signal.SIGKILL)
+    harness.wait_until(lambda: not harness.read_proc(pid, "cmdline"), "ssh")
 
 
 def a_login_node_does_the_same_over_ssh():
@@ -195,17 +397,45 @@ def a_login_node_does_the_same_over_ssh():
         everything(way, "ht-far")
         refusals(way)
         limits(way)
+        odd_words(way, "ht-oddfar")
+
+
+def options_in_the_login_nodes_environment_change_nothing():
+    with connected(**OPTIONS, HT_OF_USER="yes") as way:
+        own_options(way, "ht-optionsfar")
+
+
+def an_answer_over_ssh_that_is_lost_is_no_refusal():
+    with connected() as way:
+        lost_answers(way, "ht-lostfar")
+        with stopped_controller(), hanging(way, "ht-lostlink") as (begun, _):
+            kill_master(way)
+            tap.contains("UNAVAILABLE the connection to %s ended before sbatch "
+                         "did" % way.node.host, unavailable(end_of(begun)))
+        connect(way)
+        way.wait_for("ht-lostlink", {0: "FAILED"})
 
 
 def a_lapsed_connection_is_said_with_what_to_do():
+    words = ("UNAVAILABLE no connection to %s is open; a person opens one by "
+             "`hypertune runners connect %s`\n")
     with connected() as way:
+        host = way.node.host
         way.call("limits")
         disconnect(way)
-        tap.equal(way.refused("list", "ht-"),
-                  "UNAVAILABLE no connection to %s is open; a person opens one "
-                  "by `hypertune runners connect %s`\n" % (way.node.host,
-                                                          way.node.host))
+        for order in (["list", "ht-"], ["limits"], ["cancel", 1, 0, 1],
+                      ["submit", "ht-no", cluster.folder, 1, END]):
+            tap.equal(way.refused(*order), words % (host, host))
         tap.equal(way.node.log().count("Accepted publickey"), 1)
+        connect(way)
+        way.call("limits")
+        # One that ended without removing its socket.
+        kill_master(way)
+        tap.equal(way.refused("list", "ht-"), words % (host, host))
+        connect(way)
+        way.call("limits")
+        way.node.kill()
+        tap.equal(way.refused("list", "ht-"), words % (host, host))
 
 
 def what_is_no_host_is_refused():
@@ -216,11 +446,7 @@ def what_is_no_host_is_refused():
 
 def a_controller_that_is_down_is_unavailable():
     way = Way(cluster)
-    controller = next(process for process in cluster.processes
-                      if process.args[0].endswith("slurmctld"))
-    controller.kill()
-    controller.wait()
-    cluster.processes.remove(controller)
+    end_daemon("slurmctld")
     for words in (["list", "ht-"], ["limits"], ["cancel", "1", "0", "1"],
                   ["submit", "ht-down", cluster.folder, "1", END]):
         tap.contains("UNAVAILABLE ", way.refused(*words), words)
@@ -237,10 +463,16 @@ with slurm.Cluster(nodes=2, max_array=1001,
     try:
         tap.run([the_commands_of_this_machine_submit_list_and_cancel,
                  the_commands_say_why_slurm_refuses,
+                 the_commands_take_any_words,
+                 the_script_of_a_study_loads_its_modules,
+                 options_in_the_environment_change_nothing,
+                 an_answer_of_the_commands_that_is_lost_is_no_refusal,
                  the_commands_tell_limits,
                  jobs_of_other_users_are_not_listed,
                  a_machine_without_slurm_has_no_way,
                  a_login_node_does_the_same_over_ssh,
+                 options_in_the_login_nodes_environment_change_nothing,
+                 an_answer_over_ssh_that_is_lost_is_no_refusal,
                  a_lapsed_connection_is_said_with_what_to_do,
                  what_is_no_host_is_refused,
                  a_controller_that_is_down_is_unavailable])

@@ -1,7 +1,9 @@
 """login_node - a real sshd on loopback for a test, with a key that opens it."""
 
+import contextlib
 import os
 import shutil
+import signal
 import subprocess
 import tempfile
 
@@ -62,6 +64,17 @@ class LoginNode:
         harness.wait_until(lambda: "listening" in self.log(), "sshd")
         return self
 
+    def kill(self):
+        """Ends it with all connections, as the end of a machine does."""
+        sessions = [
+            int(pid) for pid in filter(str.isdigit, os.listdir("/proc"))
+            if b"PPid:\t%d\n" % self.process.pid in harness.read_proc(
+                pid, "status")]
+        for pid in [self.process.pid] + sessions:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        self.process.wait()
+
     def log(self):
         with open(self._path("log"), encoding="utf-8") as file:
             return file.read()
@@ -69,7 +82,7 @@ class LoginNode:
     def __exit__(self, kind, value, trace):
         if kind is not None:
             print("# sshd: " + self.log().replace("\n", "\n# "))
-        self.process.kill()
-        self.process.wait()
+        if self.process.poll() is None:
+            self.kill()
         self.port.close()
         shutil.rmtree(self.folder)

@@ -8,6 +8,7 @@ on this machine and slurmrestd, all in the test's folder.
 Its packages: .ci/deps slurm. HT_SLURM, a folder that a script of tests/engines
 has made, is another Slurm than that of this machine."""
 
+import contextlib
 import os
 import pwd
 import shutil
@@ -33,6 +34,8 @@ if FOLDER:
 # of its API that we and it know.
 APIS = {"22.05": ("openapi/v0.0.38", "v0.0.38"),
         "24.11": ("slurmctld", "v0.0.42")}
+# slurmrestd refuses root else.
+SECURITY = "disable_user_check,disable_unshare_files,disable_unshare_sysv"
 
 CONFIG = """\
 ClusterName=test
@@ -106,7 +109,7 @@ class Cluster:
         said = subprocess.check_output(
             [shutil.which("slurmctld", path=PATH), "-V"], text=True)
         self.version = ".".join(said.split()[-1].split(".")[:2])
-        self.api = APIS[self.version][1]
+        self.load, self.api = APIS[self.version]
         self.folder = tempfile.mkdtemp(prefix="ht-slurm-")
         os.chmod(self.folder, 0o755)
         self.nodes = nodes
@@ -208,6 +211,11 @@ class Cluster:
     def start_node(self, name):
         return self.start("slurmd", "-D", "-N", name, "-f", self.conf)
 
+    def start_rest(self):
+        return self.start("slurmrestd", "-f", self.conf, "-a",
+                          "rest_auth/local", "-s", self.load,
+                          self.rest, SLURMRESTD_SECURITY=SECURITY)
+
     def _start_all(self):
         munge = self._path("munge")
         self.start("munged", "-F", "--force", "--num-threads=2",
@@ -218,18 +226,12 @@ class Cluster:
         self.start_controller()
         for number in range(self.nodes):
             self.start_node("n%d" % (number + 1))
-        load = APIS[self.version][0]
-        # It refuses root else.
-        security = ("disable_user_check,disable_unshare_files,"
-                    "disable_unshare_sysv")
-        self.start("slurmrestd", "-f", self.conf, "-a", "rest_auth/local",
-                   "-s", load, self.rest,
-                   SLURMRESTD_SECURITY=security)
+        self.start_rest()
         if self.jwt:
             # "daemon" makes it pass on the token of each caller.
             self.start("slurmrestd", "-f", self.conf, "-a", "rest_auth/jwt",
-                       "-s", load, self.ports[1].address,
-                       SLURMRESTD_SECURITY=security, SLURM_JWT="daemon")
+                       "-s", self.load, self.ports[1].address,
+                       SLURMRESTD_SECURITY=SECURITY, SLURM_JWT="daemon")
         harness.wait_until(self._is_up, "nodes of Slurm")
         harness.wait_until(lambda: os.path.exists(self._path("rest.sock")),
                            "slurmrestd")
@@ -253,6 +255,18 @@ class Cluster:
         if ended.returncode != 0:
             raise AssertionError("%s: %s" % (words, ended.stderr))
         return ended.stdout
+
+    def has_asked(self, pid):
+        """Whether the process has a connection to slurmctld."""
+        port = ":%04X" % self.ports[0].number
+        sockets = set()
+        with contextlib.suppress(OSError):
+            for name in os.listdir("/proc/%d/fd" % pid):
+                with contextlib.suppress(OSError):
+                    sockets.add(os.readlink("/proc/%d/fd/%s" % (pid, name)))
+        return any(words[2].endswith(port) and "socket:[%s]" % words[9] in
+                   sockets for words in (line.decode().split() for line in
+                   harness.read_proc(pid, "net/tcp").splitlines()))
 
     def token(self, user="root", seconds=3600):
         """A JSON web token for rest_jwt."""

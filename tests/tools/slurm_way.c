@@ -9,7 +9,8 @@
  *     cancel JOB FIRST LAST [waiting]
  *     limits
  *
- * SCRIPT is the text itself. Prints lines of words; a failure is its google.rpc
+ * SCRIPT is the text itself; a row that is cut has + behind its last element.
+ * Prints lines of words; a failure is its google.rpc
  * name and its words at stderr, and code 1. */
 
 #include <stdio.h>
@@ -75,10 +76,10 @@ static enum ht_status list(struct slurm *slurm, struct arena *arena,
     const enum ht_status status = slurm_list(slurm, prefix, arena, &rows, err);
     for (size_t i = 0; i < rows.n; i++) {
         const struct slurm_row *row = &rows.rows[i];
-        printf("%lld|%d|%d|%s|%s|%s|%lld|%d|%d|%s\n", (long long)row->job,
-               row->first, row->last, states[row->state], row->reason,
-               row->nodes, (long long)row->end_ms, row->exit, row->signal,
-               row->name);
+        printf("%lld|%d|%d%s|%s|%s|%s|%lld|%d|%d|%s\n", (long long)row->job,
+               row->first, row->last, row->cut ? "+" : "", states[row->state],
+               row->reason, row->nodes, (long long)row->end_ms, row->exit,
+               row->signal, row->name);
     }
     return status;
 }

@@ -37,9 +37,12 @@ int cli_connect_login(struct cli *cli, const char *host)
         return CLI_DONE;
     }
     struct words words = {0};
-    add(cli, &words, (const char *const[]){"ssh", "-M", "-N", "-f", NULL});
+    add(cli, &words, (const char *const[]){"ssh", "-N", "-f", NULL});
+    /* "auto" replaces the socket of a master that was killed, "yes" does not.
+     */
     add(cli, &words,
-        (const char *const[]){"-o", "ControlPersist=yes", "-o",
+        (const char *const[]){"-o", "ControlMaster=auto", "-o",
+                              "ControlPersist=yes", "-o",
                               "ServerAliveInterval=30", "-o", control, NULL});
     for (size_t i = 0; i < cli->args.rest.n; i++)
         words_add(cli->arena, &words, cli->args.rest.items[i]);

@@ -106,6 +106,9 @@ static void the_section_comes_before_the_resources_and_its_options_last(void)
                                                        "mail-type=END\n"
                                                        "qos=high\n"
                                                        "spread-job\n");
+    CHECK(strstr(batch.script,
+                 "#!/bin/sh\nexport HYPERTUNE_ENV_BEFORE=\"$(env)\"\nfor ") ==
+          batch.script);
     CHECK(strstr(batch.script, "module load cuda/12.1 || exit\n"
                                "module load 'a'\\''b' || exit\n"
                                "exec ") != NULL);

@@ -167,6 +167,32 @@ static void a_cancelled_element_that_is_still_listed_counts_again(void)
     batch_free(batch);
 }
 
+/* Slurm lists the first of those that wait, and cuts the rest off. */
+static void what_is_cut_off_still_waits_unless_it_was_cancelled(void)
+{
+    struct batch *batch = make("ht-x-7-1", 6);
+    CHECK(batch_know(batch, 17, NULL) == HT_OK);
+    struct slurm_row all[] = {row(0, 0, SLURM_RUNNING),
+                              row(1, 1, SLURM_RUNNING),
+                              row(2, 5, SLURM_PENDING)};
+    struct slurm_row cut[] = {row(0, 0, SLURM_RUNNING),
+                              row(2, 2, SLURM_PENDING),
+                              row(3, 10000000, SLURM_PENDING)};
+    cut[2].cut = true;
+    apply(batch, all, 3, 0, 0);
+    batch->slots[5].cancel = 4;
+    for (int i = 0; i < 3; i++)
+        apply(batch, cut, 3, 4, 0);
+    CHECK(!batch->slots[0].gone && batch->slots[0].state == SLURM_RUNNING);
+    CHECK(batch->slots[1].vanished);
+    for (int i = 2; i < 5; i++)
+        CHECK(!batch->slots[i].gone && batch->slots[i].state == SLURM_PENDING);
+    CHECK(batch->slots[5].vanished);
+    CHECK(!listing_is_stray(NULL, &cut[2]) && listing_is_stray(NULL, &cut[1]));
+    batch_remove(batch);
+    batch_free(batch);
+}
+
 /* A person holds it: it still waits; what had begun was stopped by Slurm. */
 static void a_held_element_has_ended_only_if_it_had_begun(void)
 {
@@ -249,6 +275,7 @@ int main(void)
     RUN(a_listing_from_before_the_submission_says_nothing);
     RUN(states_go_to_the_elements_of_a_row);
     RUN(a_cancelled_element_that_is_still_listed_counts_again);
+    RUN(what_is_cut_off_still_waits_unless_it_was_cancelled);
     RUN(a_held_element_has_ended_only_if_it_had_begun);
     RUN(jobs_of_no_batch_are_strays);
     RUN(questions_are_seen_in_the_elements_folders);

@@ -169,6 +169,48 @@ static void words_are_without_the_programs_name(void)
     CHECK_TEXT(listing_words(arena, ""), "");
 }
 
+/* Each as sbatch 22.05.8 printed it. */
+static void only_words_of_sbatch_about_the_job_are_a_refusal(void)
+{
+    static const char *const refusals[] = {
+        "sbatch: error: invalid partition specified: nope\n"
+        "sbatch: error: Batch job submission failed: Invalid partition name "
+        "specified\n",
+        "sbatch: unrecognized option '--nope'\n"
+        "Try \"sbatch --help\" for more information\n",
+        "sbatch: error: This does not look like a batch script.\n",
+        "sbatch: error: use the partition gpu\n"
+        "sbatch: error: Batch job submission failed: Unspecified error\n",
+    };
+    static const char *const others[] = {
+        "",
+        "sh: 1: sbatch: not found\n",
+        "Killed\n",
+        "bash: line 1: 4711 Killed sbatch --parsable\n",
+        "sbatch: error: Batch job submission failed: Unspecified error\n",
+        "sbatch: error: Batch job submission failed: Unable to contact slurm "
+        "controller (connect failure)\n",
+        "sbatch: error: Batch job submission failed: Socket timed out on "
+        "send/recv operation\n",
+        "sbatch: error: Batch job submission failed: Zero Bytes were "
+        "transmitted or received\n",
+        "sbatch: error: Batch job submission failed: Slurm backup controller "
+        "in standby mode\n",
+        "sbatch: error: Slurm temporarily unable to accept job, sleeping and "
+        "retrying\n",
+        "sbatch: error: If munged is up, restart with --num-threads=10\n"
+        "sbatch: error: Munge encode failed: Failed to access \"/s\": No such "
+        "file or directory\n"
+        "sbatch: error: Batch job submission failed: Protocol authentication "
+        "error\n",
+    };
+    for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++)
+        CHECK_TEXT(listing_is_refusal(refusals[i]) ? "" : refusals[i], "");
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        CHECK_TEXT(listing_is_refusal(others[i]) ? others[i] : "", "");
+    CHECK(!listing_is_refusal(others[0]));
+}
+
 int main(void)
 {
     arena = arena_new();
@@ -183,6 +225,7 @@ int main(void)
     RUN(reservations_have_names);
     RUN(durations_are_slurms);
     RUN(words_are_without_the_programs_name);
+    RUN(only_words_of_sbatch_about_the_job_are_a_refusal);
     arena_free(arena);
     return check_done();
 }

@@ -27,10 +27,10 @@ static const char *rows_text(const char *jobs)
     rest_rows(arena, read_json(jobs), "ht-", &user, &rows);
     for (size_t i = 0; i < rows.n; i++) {
         const struct slurm_row *row = &rows.rows[i];
-        text_printf(&out, "%lld_%d-%d %d %s %s %lld %d %d\n",
-                    (long long)row->job, row->first, row->last, row->state,
-                    row->reason, row->nodes, (long long)row->end_ms, row->exit,
-                    row->signal);
+        text_printf(&out, "%lld_%d-%d%s %d %s %s %lld %d %d\n",
+                    (long long)row->job, row->first, row->last,
+                    row->cut ? "+" : "", row->state, row->reason, row->nodes,
+                    (long long)row->end_ms, row->exit, row->signal);
     }
     return text_take(&out, arena);
 }
@@ -69,12 +69,32 @@ static void jobs_of_22_05_are_rows(void)
 }
 
 /* "70" was cut to "7": it is no element of this list. */
-static void what_slurm_cuts_off_is_no_element(void)
+static void what_slurm_cuts_off_may_wait(void)
 {
     CHECK_TEXT(rows_text("{\"jobs\":[" OLD("56", "null", "1,4-5,66,7...",
                                            "PENDING", "None", "0") "]}"),
                "56_1-1 0  n1 0 -1 -1\n56_4-5 0  n1 0 -1 -1\n"
-               "56_66-66 0  n1 0 -1 -1\n");
+               "56_66-66 0  n1 0 -1 -1\n56_67-10000000+ 0  n1 0 -1 -1\n");
+    CHECK_TEXT(rows_text("{\"jobs\":[" OLD("56", "null", "1,62-...", "PENDING",
+                                           "None", "0") "]}"),
+               "56_1-1 0  n1 0 -1 -1\n56_2-10000000+ 0  n1 0 -1 -1\n");
+    CHECK_TEXT(rows_text("{\"jobs\":[" OLD("56", "null", "1,4,...", "PENDING",
+                                           "None", "0") "]}"),
+               "56_1-1 0  n1 0 -1 -1\n56_4-4 0  n1 0 -1 -1\n"
+               "56_5-10000000+ 0  n1 0 -1 -1\n");
+}
+
+static void a_controller_that_takes_no_job_now_refuses_none(void)
+{
+    static const int codes[] = {1800, 2007, 2027, 2037, 2103, 2131, 5004, 5005};
+    for (size_t i = 0; i < sizeof codes / sizeof *codes; i++)
+        CHECK(check(500, arena_printf(arena,
+                                      "{\"errors\":[{\"error_number\":%d,"
+                                      "\"error\":\"words\"}]}",
+                                      codes[i])) == HT_UNAVAILABLE);
+    CHECK(check(500, "{\"errors\":[{\"error_number\":8000,\"error\":\"Time "
+                     "limit specification required, but not provided\"}]}") ==
+          HT_PRECONDITION);
 }
 
 #define NUMBER(set, n) "{\"set\":" set ",\"infinite\":false,\"number\":" n "}"
@@ -195,7 +215,8 @@ int main(void)
 {
     arena = arena_new();
     RUN(jobs_of_22_05_are_rows);
-    RUN(what_slurm_cuts_off_is_no_element);
+    RUN(what_slurm_cuts_off_may_wait);
+    RUN(a_controller_that_takes_no_job_now_refuses_none);
     RUN(jobs_of_24_11_are_rows);
     RUN(a_job_of_another_user_is_no_row);
     RUN(errors_are_refusals_in_slurms_words);
