@@ -276,10 +276,10 @@ check-containers: deps-check ## the tests that need container engines, on real o
 	@tests/engines/run.sh $(B)
 
 # Only root may run the daemons, which need their packages.
-check-slurm: deps-check ## the tests that need a Slurm, on a real one of their own
+check-slurm: deps-check ## the tests that need a Slurm, on two real ones of their own
 	@[ $$(id -u) -ne 0 ] || .ci/deps slurm
 	@$(MAKE) --no-print-directory test-programs
-	@HYPERTUNE_TESTS_AT_ONCE=2 HYPERTUNE_TEST_SECONDS=360 tests/run.sh $(B) e2e/test_slurm_
+	@tests/engines/slurm.sh $(B)
 
 MINUTES ?= 480
 torture: ## the long tests of docs/reliability.md: MINUTES=480 in all, SEED=N, NAMES="kills flips"

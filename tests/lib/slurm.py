@@ -5,7 +5,8 @@ on this machine and slurmrestd, all in the test's folder.
         cluster.call("squeue")      # SLURM_CONF is in cluster.environment
         cluster.rest                # unix:/PATH of slurmrestd
 
-Its packages: .ci/deps slurm."""
+Its packages: .ci/deps slurm. HT_SLURM, a folder that a script of tests/engines
+has made, is another Slurm than that of this machine."""
 
 import contextlib
 import os
@@ -24,7 +25,15 @@ PROGRAMS = {"slurmctld": "slurmctld", "slurmd": "slurmd",
             "munged": "munge"}
 PLUGINS = {"auth_munge.so": "slurm-wlm-basic-plugins",
            "auth_jwt.so": "slurm-wlm-jwt-plugin"}
+FOLDER = os.environ.get("HT_SLURM")
 PATH = os.environ["PATH"] + ":/usr/sbin:/sbin"
+if FOLDER:
+    PATH = FOLDER + "/bin:" + PATH
+
+# By the version of Slurm: what slurmrestd is to load, and the highest version
+# of its API that we and it know.
+APIS = {"22.05": ("openapi/v0.0.38", "v0.0.38"),
+        "24.11": ("slurmctld", "v0.0.42")}
 # slurmrestd refuses root else.
 SECURITY = "disable_user_check,disable_unshare_files,disable_unshare_sysv"
 
@@ -68,6 +77,8 @@ def missing():
     for program, package in PROGRAMS.items():
         if not shutil.which(program, path=PATH):
             return package
+    if FOLDER:
+        return None  # all in one
     for folder, _, names in os.walk("/usr/lib"):
         if os.path.basename(folder) == "slurm-wlm":
             return next((package for plugin, package in PLUGINS.items()
@@ -89,11 +100,16 @@ class Cluster:
 
     partitions: names with MaxTime, the first is the default; gpus: pretended
     ones of each node; jwt: a second slurmrestd at rest_jwt takes tokens, see
-    token(); config: more lines of slurm.conf."""
+    token(); config: more lines of slurm.conf. version: "22.05"; api: the
+    highest that is in common with slurmrestd."""
 
     def __init__(self, nodes=2, cpus=2, memory=2000, partitions=None,
                  max_array=10001, min_job_age=300, gpus=0, jwt=False,
                  config=()):
+        said = subprocess.check_output(
+            [shutil.which("slurmctld", path=PATH), "-V"], text=True)
+        self.version = ".".join(said.split()[-1].split(".")[:2])
+        self.load, self.api = APIS[self.version]
         self.folder = tempfile.mkdtemp(prefix="ht-slurm-")
         os.chmod(self.folder, 0o755)
         self.nodes = nodes
@@ -101,6 +117,8 @@ class Cluster:
         self.ports = [harness.Port() for _ in range(nodes + 2)]
         self.conf = os.path.join(self.folder, "slurm.conf")
         self.environment = {"SLURM_CONF": self.conf}
+        if FOLDER:
+            self.environment["PATH"] = PATH
         self.rest = "unix:" + self._path("rest.sock")
         self.rest_jwt = "http://" + self.ports[1].address
         self.processes = []
@@ -118,6 +136,8 @@ class Cluster:
                   (name, "NO" if number else "YES", limit) for number,
                   (name, limit) in enumerate((partitions or {
                       "main": "INFINITE"}).items())]
+        if FOLDER:
+            lines.append("PluginDir=%s/plugins" % FOLDER)
         if jwt:
             lines += ["AuthAltTypes=auth/jwt",
                       "AuthAltParameters=jwt_key=" + self._path("jwt.key")]
@@ -159,16 +179,19 @@ class Cluster:
         try:
             self._start_all()
         except BaseException:
+            self._print_logs()
             self.close()
             raise
         return self
 
+    def _print_logs(self):
+        for name in sorted(os.listdir(self._path("log"))):
+            with open(self._path("log/" + name), errors="replace") as file:
+                print("# %s: %s" % (name, "# ".join(file.readlines()[-15:])))
+
     def __exit__(self, kind, value, trace):
         if kind is not None and not (kind is SystemExit and value.code == 0):
-            for name in sorted(os.listdir(self._path("log"))):
-                with open(self._path("log/" + name), errors="replace") as file:
-                    print("# %s: %s" % (name, "# ".join(
-                        file.readlines()[-15:])))
+            self._print_logs()
         self.close()
 
     def start(self, *words, **variables):
@@ -190,7 +213,7 @@ class Cluster:
 
     def start_rest(self):
         return self.start("slurmrestd", "-f", self.conf, "-a",
-                          "rest_auth/local", "-s", "openapi/v0.0.38",
+                          "rest_auth/local", "-s", self.load,
                           self.rest, SLURMRESTD_SECURITY=SECURITY)
 
     def _start_all(self):
@@ -207,7 +230,7 @@ class Cluster:
         if self.jwt:
             # "daemon" makes it pass on the token of each caller.
             self.start("slurmrestd", "-f", self.conf, "-a", "rest_auth/jwt",
-                       "-s", "openapi/v0.0.38", self.ports[1].address,
+                       "-s", self.load, self.ports[1].address,
                        SLURMRESTD_SECURITY=SECURITY, SLURM_JWT="daemon")
         harness.wait_until(self._is_up, "nodes of Slurm")
         harness.wait_until(lambda: os.path.exists(self._path("rest.sock")),
