@@ -101,6 +101,9 @@ const char *slurm_need_write(struct arena *arena,
 enum ht_status slurm_need_read(struct arena *arena, const struct node *map,
                                struct slurm_need *need, struct ht_error *err);
 
+/* What its pools need in different amounts, such as "memory", which the tasks
+ * of one job cannot; NULL: nothing. */
+const char *slurm_difference(const struct slurm_need *need);
 /* The batch job for elements with this need; all in the arena.
  * HT_PRECONDITION  Slurm cannot give what it asks for, in words */
 enum ht_status slurm_batch(struct arena *arena, const struct slurm_need *need,

@@ -260,26 +260,29 @@ static const char *script_of(struct arena *arena, const struct slurm_need *need,
 
 /* ---- what Slurm cannot give ---- */
 
-static const char *difference(const struct slurm_pool *a,
-                              const struct slurm_pool *b)
+const char *slurm_difference(const struct slurm_need *need)
 {
-    if (cpus_of(a) != cpus_of(b))
-        return "CPUs";
-    if (a->memory_bytes != b->memory_bytes)
-        return "memory";
-    return a->gpus != b->gpus ? "GPUs" : NULL;
+    for (size_t i = 1; i < need->n_pools; i++) {
+        const struct slurm_pool *a = &need->pools[0], *b = &need->pools[i];
+        if (cpus_of(a) != cpus_of(b))
+            return "CPUs";
+        if (a->memory_bytes != b->memory_bytes)
+            return "memory";
+        if (a->gpus != b->gpus)
+            return "GPUs";
+    }
+    return NULL;
 }
 
 static enum ht_status check(const struct slurm_need *need, struct ht_error *err)
 {
+    const char *what = slurm_difference(need);
+    if (what != NULL)
+        return ht_fail(err, HT_PRECONDITION,
+                       "its replicas need different %s; on Slurm all of them "
+                       "get the same: ask for the most in resources of each",
+                       what);
     for (size_t i = 0; i < need->n_pools; i++) {
-        const char *what = difference(&need->pools[0], &need->pools[i]);
-        if (what != NULL)
-            return ht_fail(err, HT_PRECONDITION,
-                           "its replicas need different %s; on Slurm all of "
-                           "them get the same: ask for the most in resources "
-                           "of each",
-                           what);
         if (need->pools[i].gpu_detail && need->section.gres == NULL)
             return ht_fail(err, HT_PRECONDITION,
                            "Slurm gives whole GPUs of a model, no part and no "
