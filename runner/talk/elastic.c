@@ -20,16 +20,29 @@ void elastic_tick(struct elastic *elastic, const struct engine *engine,
     elastic->tick_at = engine->elastic->tick(now_ms);
 }
 
-static void put_asking(struct text *out, const struct engine_slots *slots,
-                       size_t n)
+/* The engine does not know of attempts that wait for code or a checkpoint: they
+ * take slots that ask, too. */
+static int64_t asking_of(const struct attempts *attempts,
+                         const struct engine_slots *slots)
+{
+    int64_t n = slots->asking;
+    for (const struct attempt *attempt = attempts->first; attempt != NULL;
+         attempt = attempt->next)
+        n -= attempt->waits && attempt->order->key.study == slots->study;
+    return n > 0 ? n : 0;
+}
+
+static void put_asking(struct text *out, const struct attempts *attempts,
+                       const struct engine_slots *slots, size_t n)
 {
     json_open_list(out, "asking");
     for (size_t i = 0; i < n; i++) {
-        if (slots[i].asking == 0)
+        const int64_t asking = asking_of(attempts, &slots[i]);
+        if (asking == 0)
             continue;
         json_open(out, NULL);
         json_put_int(out, "study", slots[i].study);
-        json_put_int(out, "n", slots[i].asking);
+        json_put_int(out, "n", asking);
         json_close(out);
     }
     json_close_list(out);
@@ -90,11 +103,11 @@ struct named {
     struct text now, elements; /* of struct elastic */
 };
 
-static void named_fill(struct named *named, const struct engine_slots *slots,
-                       size_t n)
+static void named_fill(struct named *named, const struct attempts *attempts,
+                       const struct engine_slots *slots, size_t n)
 {
     json_open(&named->now, NULL);
-    put_asking(&named->now, slots, n);
+    put_asking(&named->now, attempts, slots, n);
     put_refused(&named->now, slots, n);
     json_close(&named->now);
     json_open(&named->elements, NULL);
@@ -107,18 +120,18 @@ static bool is_same(const struct text *a, const struct text *b)
     return a->len == b->len && memcmp(a->data, b->data, a->len) == 0;
 }
 
-void elastic_put(struct elastic *elastic, const struct engine *engine,
+void elastic_put(struct elastic *elastic, const struct attempts *attempts,
                  int64_t now_ms, struct text *out)
 {
     struct arena *arena = arena_new();
     struct named named = {0};
     const struct engine_slots *slots;
-    const size_t n = engine->elastic->look(arena, &slots);
-    put_asking(out, slots, n);
+    const size_t n = attempts->engine->elastic->look(arena, &slots);
+    put_asking(out, attempts, slots, n);
     put_refused(out, slots, n);
     put_elements(out, slots, n);
     put_have(out, slots, n);
-    named_fill(&named, slots, n);
+    named_fill(&named, attempts, slots, n);
     elastic_fini(elastic);
     elastic->named = named.now;
     elastic->elements = named.elements;
@@ -126,15 +139,15 @@ void elastic_put(struct elastic *elastic, const struct engine *engine,
     arena_free(arena);
 }
 
-bool elastic_has_news(struct elastic *elastic, const struct engine *engine,
+bool elastic_has_news(struct elastic *elastic, const struct attempts *attempts,
                       int64_t now_ms)
 {
     struct arena *arena = arena_new();
     struct named named = {0};
     const struct engine_slots *slots;
-    const size_t n = engine->elastic->look(arena, &slots);
+    const size_t n = attempts->engine->elastic->look(arena, &slots);
     const int64_t elements_at = elastic->put_at + ELEMENTS_MS;
-    named_fill(&named, slots, n);
+    named_fill(&named, attempts, slots, n);
     bool news = !is_same(&named.now, &elastic->named);
     if (!news && !is_same(&named.elements, &elastic->elements)) {
         news = now_ms >= elements_at;
