@@ -128,9 +128,10 @@ static void attempts_that_wait_for_code_have_their_slots(void)
 {
     struct arena *arena = arena_new();
     struct elastic elastic = {.tick_at = 0};
-    struct order orders[2] = {{.key = {.study = 7}}, {.key = {.study = 8}}};
-    struct attempt other = {.order = &orders[1], .waits = true};
-    struct attempt one = {.order = &orders[0], .waits = true, .next = &other};
+    struct order asked = {.key = {.study = 7}};
+    struct order another = {.key = {.study = 8}};
+    struct attempt other = {.order = &another, .waits = true};
+    struct attempt one = {.order = &asked, .waits = true, .next = &other};
     n_slots = 1;
     slots[0] = (struct engine_slots){.study = 7, .asking = 2};
     attempts.first = &one;
