@@ -42,6 +42,11 @@ enum ht_status prepare_lease(const char *attempt_folder,
                       strlen(order->lease), 0600, err);
 }
 
+int64_t prepare_lease_ms(const char *attempt_folder)
+{
+    return disk_written_ms(attempt_folder, lease_file);
+}
+
 static enum ht_status write_params(const struct order *order,
                                    const char *folder, struct ht_error *err)
 {

@@ -77,5 +77,11 @@ enum ht_status disk_make_folder(const char *path, struct ht_error *err);
  * very many files or levels the result is also more than that. Reads every
  * folder of the tree, which may take seconds. */
 int64_t disk_usage(const char *path, int64_t enough);
+/* When the newest file below was written, wall clock of the file system; links
+ * not followed, folders not counted. 0: there is none. It reads as much as
+ * disk_usage(). */
+int64_t disk_newest_ms(const char *path);
+/* When the file was written, by the same clock; 0: it is not there. */
+int64_t disk_written_ms(const char *folder, const char *name);
 
 #endif

@@ -6,11 +6,12 @@
 #include "proto/doc/json.h"
 #include "runner/base/json.h"
 
-enum { MOST_WANTED = 10000 };
+enum { MOST_WANTED = 10000, ELEMENTS_MS = 1000 };
 
 void elastic_fini(struct elastic *elastic)
 {
     text_free(&elastic->named);
+    text_free(&elastic->elements);
 }
 
 void elastic_tick(struct elastic *elastic, const struct engine *engine,
@@ -19,16 +20,29 @@ void elastic_tick(struct elastic *elastic, const struct engine *engine,
     elastic->tick_at = engine->elastic->tick(now_ms);
 }
 
-static void put_asking(struct text *out, const struct engine_slots *slots,
-                       size_t n)
+/* The engine does not know of attempts that wait for code or a checkpoint: they
+ * take slots that ask, too. */
+static int64_t asking_of(const struct attempts *attempts,
+                         const struct engine_slots *slots)
+{
+    int64_t n = slots->asking;
+    for (const struct attempt *attempt = attempts->first; attempt != NULL;
+         attempt = attempt->next)
+        n -= attempt->waits && attempt->order->key.study == slots->study;
+    return n > 0 ? n : 0;
+}
+
+static void put_asking(struct text *out, const struct attempts *attempts,
+                       const struct engine_slots *slots, size_t n)
 {
     json_open_list(out, "asking");
     for (size_t i = 0; i < n; i++) {
-        if (slots[i].asking == 0)
+        const int64_t asking = asking_of(attempts, &slots[i]);
+        if (asking == 0)
             continue;
         json_open(out, NULL);
         json_put_int(out, "study", slots[i].study);
-        json_put_int(out, "n", slots[i].asking);
+        json_put_int(out, "n", asking);
         json_close(out);
     }
     json_close_list(out);
@@ -83,49 +97,65 @@ static void put_have(struct text *out, const struct engine_slots *slots,
     json_close_list(out);
 }
 
-/* What makes a poll under way out of date; what it has does not, since that
- * changes with its answer alone. */
-static void put_named(struct text *out, const struct engine_slots *slots,
-                      size_t n)
+/* Its members that make a poll under way out of date; what it has does not,
+ * since that changes with its answer alone. */
+struct named {
+    struct text now, elements; /* of struct elastic */
+};
+
+static void named_fill(struct named *named, const struct attempts *attempts,
+                       const struct engine_slots *slots, size_t n)
 {
-    put_asking(out, slots, n);
-    put_refused(out, slots, n);
-    put_elements(out, slots, n);
+    json_open(&named->now, NULL);
+    put_asking(&named->now, attempts, slots, n);
+    put_refused(&named->now, slots, n);
+    json_close(&named->now);
+    json_open(&named->elements, NULL);
+    put_elements(&named->elements, slots, n);
+    json_close(&named->elements);
 }
 
-/* The same members, to be compared. */
-static void name_all(struct text *out, const struct engine_slots *slots,
-                     size_t n)
+static bool is_same(const struct text *a, const struct text *b)
 {
-    json_open(out, NULL);
-    put_named(out, slots, n);
-    json_close(out);
+    return a->len == b->len && memcmp(a->data, b->data, a->len) == 0;
 }
 
-void elastic_put(struct elastic *elastic, const struct engine *engine,
-                 struct text *out)
+void elastic_put(struct elastic *elastic, const struct attempts *attempts,
+                 int64_t now_ms, struct text *out)
 {
     struct arena *arena = arena_new();
+    struct named named = {0};
     const struct engine_slots *slots;
-    const size_t n = engine->elastic->look(arena, &slots);
-    put_named(out, slots, n);
+    const size_t n = attempts->engine->elastic->look(arena, &slots);
+    put_asking(out, attempts, slots, n);
+    put_refused(out, slots, n);
+    put_elements(out, slots, n);
     put_have(out, slots, n);
-    text_clear(&elastic->named);
-    name_all(&elastic->named, slots, n);
+    named_fill(&named, attempts, slots, n);
+    elastic_fini(elastic);
+    elastic->named = named.now;
+    elastic->elements = named.elements;
+    elastic->put_at = now_ms;
     arena_free(arena);
 }
 
-bool elastic_has_news(const struct elastic *elastic,
-                      const struct engine *engine)
+bool elastic_has_news(struct elastic *elastic, const struct attempts *attempts,
+                      int64_t now_ms)
 {
     struct arena *arena = arena_new();
-    struct text now = {0};
+    struct named named = {0};
     const struct engine_slots *slots;
-    const size_t n = engine->elastic->look(arena, &slots);
-    name_all(&now, slots, n);
-    const bool news =
-        strcmp(text_string(&now), text_string(&elastic->named)) != 0;
-    text_free(&now);
+    const size_t n = attempts->engine->elastic->look(arena, &slots);
+    const int64_t elements_at = elastic->put_at + ELEMENTS_MS;
+    named_fill(&named, attempts, slots, n);
+    bool news = !is_same(&named.now, &elastic->named);
+    if (!news && !is_same(&named.elements, &elastic->elements)) {
+        news = now_ms >= elements_at;
+        if (!news && elements_at < elastic->tick_at)
+            elastic->tick_at = elements_at;
+    }
+    text_free(&named.now);
+    text_free(&named.elements);
     arena_free(arena);
     return news;
 }

@@ -8,12 +8,15 @@
 
 #include "proto/base/text.h"
 #include "proto/doc/node.h"
+#include "runner/attempt/attempts.h"
 #include "runner/attempt/engine.h"
 
 /* Of the poll under way. */
-struct elastic {       /* zeroed at first */
-    struct text named; /* what asks, is refused, runs and waits, as it said */
-    int64_t tick_at;   /* monotonic: when the engine looks again */
+struct elastic {          /* zeroed at first */
+    struct text named;    /* what asks and is refused, as it said */
+    struct text elements; /* what runs and waits */
+    int64_t put_at;       /* monotonic: when it was made */
+    int64_t tick_at;      /* monotonic: when the engine looks again */
 };
 void elastic_fini(struct elastic *elastic);
 
@@ -22,11 +25,13 @@ void elastic_fini(struct elastic *elastic);
 void elastic_tick(struct elastic *elastic, const struct engine *engine,
                   int64_t now_ms);
 /* Adds the members of a poll to the open object. */
-void elastic_put(struct elastic *elastic, const struct engine *engine,
-                 struct text *out);
-/* Whether a poll would now say something else than the one under way. */
-bool elastic_has_news(const struct elastic *elastic,
-                      const struct engine *engine);
+void elastic_put(struct elastic *elastic, const struct attempts *attempts,
+                 int64_t now_ms, struct text *out);
+/* Whether a poll would now say something else than the one under way; when only
+ * other elements run and wait, which is for people to see, not within a second:
+ * then the next tick is when it has passed. */
+bool elastic_has_news(struct elastic *elastic, const struct attempts *attempts,
+                      int64_t now_ms);
 /* Takes what an answer wants; one without the member changes nothing. */
 void elastic_take(const struct engine *engine, const struct node *answer);
 

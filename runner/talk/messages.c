@@ -314,6 +314,16 @@ static bool send_checkpoint(struct talk *talk, const struct attempt *attempt)
     return true;
 }
 
+static void send_drained(struct talk *talk, const struct attempt *attempt)
+{
+    struct text *out = open_request(talk, REQUEST_DRAINED, attempt);
+    attempt_evidence_text(attempt, out);
+    if (attempt->ending.outcome == OUTCOME_LOST &&
+        checkpoints_has_saved(attempt))
+        json_put_bool(out, "saved", true);
+    close_request(talk);
+}
+
 /* The life of an attempt: started, its checkpoints, ended, drained. */
 static bool send_progress(struct talk *talk)
 {
@@ -325,9 +335,7 @@ static bool send_progress(struct talk *talk)
             return true;
         if (attempt->ended_confirmed && attempt_is_shipped(attempt) &&
             !owes_facts(attempt) && checkpoints_are_settled(attempt)) {
-            attempt_evidence_text(attempt,
-                                  open_request(talk, REQUEST_DRAINED, attempt));
-            close_request(talk);
+            send_drained(talk, attempt);
             return true;
         }
         if (attempt->ended && !attempt->ended_confirmed) {

@@ -517,16 +517,16 @@ static void build_poll(struct talk *talk, int slots, struct text *out)
     /* The server counts which of them are free while it holds the poll. */
     json_put_int(out, "gpus", (int64_t)talk->attempts->site->gpus.n);
     if (is_elastic(talk))
-        elastic_put(&talk->elastic, talk->attempts->engine, out);
+        elastic_put(&talk->elastic, talk->attempts, clock_monotonic_ms(), out);
     json_close(out);
 }
 
 /* Whether the poll under way is to be replaced by one with so many slots. */
-static bool is_outdated(const struct talk *talk, int slots)
+static bool is_outdated(struct talk *talk, int slots)
 {
-    return is_elastic(talk)
-               ? elastic_has_news(&talk->elastic, talk->attempts->engine)
-               : talk->polled_slots == 0 && slots > 0;
+    return is_elastic(talk) ? elastic_has_news(&talk->elastic, talk->attempts,
+                                               clock_monotonic_ms())
+                            : talk->polled_slots == 0 && slots > 0;
 }
 
 /* Handles an answer that has come and keeps a poll going. */

@@ -218,7 +218,7 @@ static enum ht_status decide_lost(struct deciding *deciding,
         core_db(deciding->core), deciding->attempt, &has_progress, err);
     if (status != HT_OK)
         return status;
-    trial->losses = has_progress ? 0 : trial->losses + 1;
+    trial->losses = has_progress || deciding->saved ? 0 : trial->losses + 1;
     status = find_lost_for_good(deciding, &for_good, err);
     if (status != HT_OK)
         return status;
@@ -336,7 +336,8 @@ enum ht_status trial_ended(struct core *core, struct arena *arena,
 
 enum ht_status trial_drained(struct core *core, struct arena *arena,
                              struct trial_pair *pair,
-                             const struct node *evidence, struct ht_error *err)
+                             const struct node *evidence, bool saved,
+                             struct ht_error *err)
 {
     if (pair->attempt.state != ATTEMPT_DRAINING)
         return ht_fail(err, HT_INVALID, "drained before ended");
@@ -344,7 +345,8 @@ enum ht_status trial_drained(struct core *core, struct arena *arena,
                                 .arena = arena,
                                 .trial = &pair->trial,
                                 .attempt = &pair->attempt,
-                                .evidence = evidence};
+                                .evidence = evidence,
+                                .saved = saved};
     const enum ht_status status = final_measurement_prepare(&deciding, err);
     return status == HT_OK ? end_attempt(&deciding, err) : status;
 }

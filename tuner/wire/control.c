@@ -449,7 +449,8 @@ static enum ht_status handle_drained(struct core *core, struct request *req,
     enum ht_status status = find_attempt(core, req, runner, &pair, err);
     if (status == HT_OK)
         status = trial_drained(core, req->arena, &pair,
-                               node_find(req->body, "evidence"), err);
+                               node_find(req->body, "evidence"),
+                               node_get_bool(req->body, "saved", false), err);
     return wire_finish(req, wire_ok(req), status);
 }
 

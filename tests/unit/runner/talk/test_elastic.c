@@ -8,6 +8,8 @@
 #include "runner/base/json.h"
 #include "runner/talk/elastic.h"
 
+enum { PUT_AT = 70000 };
+
 /* An engine whose slots a test sets. */
 static struct engine_slots slots[3];
 static size_t n_slots;
@@ -42,11 +44,13 @@ static const struct engine_elastic functions = {tick, look, want};
 static const struct engine engine = {.name = "on-demand",
                                      .elastic = &functions};
 
+static struct attempts attempts = {.engine = &engine};
+
 static const char *put(struct elastic *elastic, struct arena *arena)
 {
     struct text out = {0};
     json_open(&out, NULL);
-    elastic_put(elastic, &engine, &out);
+    elastic_put(elastic, &attempts, PUT_AT, &out);
     json_close(&out);
     return text_take(&out, arena);
 }
@@ -88,18 +92,56 @@ static void all_but_what_is_known_is_news(void)
     n_slots = 1;
     slots[0] = (struct engine_slots){.study = 7, .wanted = 1, .need = "h"};
     (void)put(&elastic, arena);
-    CHECK(!elastic_has_news(&elastic, &engine));
+    CHECK(!elastic_has_news(&elastic, &attempts, PUT_AT));
     slots[0].wanted = 2;
-    CHECK(!elastic_has_news(&elastic, &engine));
+    CHECK(!elastic_has_news(&elastic, &attempts, PUT_AT));
     slots[0].asking = 1;
-    CHECK(elastic_has_news(&elastic, &engine));
+    CHECK(elastic_has_news(&elastic, &attempts, PUT_AT));
     (void)put(&elastic, arena);
-    CHECK(!elastic_has_news(&elastic, &engine));
+    CHECK(!elastic_has_news(&elastic, &attempts, PUT_AT));
     slots[0].refused = "no";
-    CHECK(elastic_has_news(&elastic, &engine));
-    slots[0].refused = NULL;
+    CHECK(elastic_has_news(&elastic, &attempts, PUT_AT));
+    elastic_fini(&elastic);
+    arena_free(arena);
+}
+
+static void other_elements_are_news_once_a_second(void)
+{
+    struct arena *arena = arena_new();
+    struct elastic elastic = {.tick_at = PUT_AT + 5000};
+    n_slots = 1;
+    slots[0] = (struct engine_slots){.study = 7, .wanted = 1, .need = "h"};
+    (void)put(&elastic, arena);
+    CHECK(!elastic_has_news(&elastic, &attempts, PUT_AT + 2000));
+    CHECK(elastic.tick_at == PUT_AT + 5000);
     slots[0].wait = 1;
-    CHECK(elastic_has_news(&elastic, &engine));
+    CHECK(!elastic_has_news(&elastic, &attempts, PUT_AT + 999));
+    CHECK(elastic.tick_at == PUT_AT + 1000);
+    CHECK(elastic_has_news(&elastic, &attempts, PUT_AT + 1000));
+    slots[0].asking = 1;
+    CHECK(elastic_has_news(&elastic, &attempts, PUT_AT));
+    elastic_fini(&elastic);
+    arena_free(arena);
+}
+
+static void attempts_that_wait_for_code_have_their_slots(void)
+{
+    struct arena *arena = arena_new();
+    struct elastic elastic = {.tick_at = 0};
+    struct order asked = {.key = {.study = 7}};
+    struct order another = {.key = {.study = 8}};
+    struct attempt other = {.order = &another, .waits = true};
+    struct attempt one = {.order = &asked, .waits = true, .next = &other};
+    n_slots = 1;
+    slots[0] = (struct engine_slots){.study = 7, .asking = 2};
+    attempts.first = &one;
+    CHECK_TEXT(put(&elastic, arena), "{\"asking\":[{\"study\":7,\"n\":1}],"
+                                     "\"refused\":[],\"elements\":[],"
+                                     "\"have\":[]}");
+    one.waits = false; /* the engine has it */
+    slots[0].asking = 1;
+    CHECK(!elastic_has_news(&elastic, &attempts, PUT_AT));
+    attempts.first = NULL;
     elastic_fini(&elastic);
     arena_free(arena);
 }
@@ -140,6 +182,8 @@ int main(void)
     json_init();
     RUN(a_poll_says_what_asks_what_is_refused_and_what_is_known);
     RUN(all_but_what_is_known_is_news);
+    RUN(other_elements_are_news_once_a_second);
+    RUN(attempts_that_wait_for_code_have_their_slots);
     RUN(an_answer_says_all_that_is_wanted);
     RUN(the_engine_says_when_it_looks_again);
     return check_done();
