@@ -7,6 +7,7 @@
 
 #include "proto/base/clock.h"
 #include "proto/base/log.h"
+#include "runner/far/far.h"
 
 enum {
     GAP_MS = 1000, /* between two requests */
@@ -214,14 +215,22 @@ static void list(struct clerk *clerk)
     pthread_mutex_unlock(&clerk->lock);
 }
 
+static enum ht_status submit(struct clerk *clerk, struct clerk_task *task,
+                             struct ht_error *err)
+{
+    const enum ht_status status = far_settle(task->far, err);
+    return status != HT_OK
+               ? status
+               : slurm_submit(clerk->slurm, &task->batch, &task->job, err);
+}
+
 static void carry_out(struct clerk *clerk, struct clerk_task *task)
 {
     struct ht_error err = {.status = HT_OK};
     const enum ht_status status =
-        task->submits
-            ? slurm_submit(clerk->slurm, &task->batch, &task->job, &err)
-            : slurm_cancel(clerk->slurm, task->job, task->first, task->last,
-                           task->waiting, &err);
+        task->submits ? submit(clerk, task, &err)
+                      : slurm_cancel(clerk->slurm, task->job, task->first,
+                                     task->last, task->waiting, &err);
     note(clerk, !is_answered(status), &err);
     if (status != HT_OK)
         task->err = err;

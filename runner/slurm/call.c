@@ -35,17 +35,16 @@ static int make_input(const char *input)
     return -1;
 }
 
-/* As a child here. */
-static const char *const *words_of(struct arena *arena,
-                                   const struct call_place *place,
-                                   const struct call *call)
+const char *const *call_words(struct arena *arena,
+                              const struct call_place *place,
+                              const char *const argv[])
 {
     if (place->ssh == NULL)
-        return call->argv;
+        return argv;
     struct text remote = {0};
-    for (size_t i = 0; call->argv[i] != NULL; i++) {
+    for (size_t i = 0; argv[i] != NULL; i++) {
         text_puts(&remote, i > 0 ? " " : "");
-        text_shell_word(&remote, call->argv[i]);
+        text_shell_word(&remote, argv[i]);
     }
     /* Without its master ssh would connect itself: the proxy prevents that. */
     const char *const words[] = {
@@ -203,7 +202,7 @@ enum ht_status call_run(struct arena *arena, const struct call_place *place,
     int fds[2] = {-1, -1};
     pid_t pid = -1;
     const int code =
-        start(words_of(arena, place, call), call->input, fds, &pid);
+        start(call_words(arena, place, call->argv), call->input, fds, &pid);
     if (code == ENOENT)
         return ht_fail(err, HT_NOT_FOUND, "there is no %s in PATH",
                        place->ssh != NULL ? "ssh" : program);
