@@ -66,6 +66,7 @@ CLI_SRC    := $(call src,hypertune/cli)
 # The commands of a trial, shared by `hypertune` and the static in-container tool.
 TRIAL_SRC  := $(filter-out hypertune/trial/main.c,$(call src,hypertune/trial))
 SHIM_SRC   := $(call src,runner/shim) $(call src,runner/element) \
+  $(call src,runner/mirror) \
   $(addprefix runner/base/,folder.c \
   json.c disk.c procfs.c workdir.c safe_path.c \
   guest.c cgroup.c)

@@ -247,6 +247,8 @@ static void read_cluster(const struct runner_options *options,
     site->slurm_rest = options->slurm_rest;
     site->slurm_token = options->slurm_token;
     site->slurm_ssh = options->slurm_ssh;
+    site->slurm_folder = options->slurm_folder;
+    site->far = site->elastic && options->slurm_ssh != NULL;
     site->slurm_defaults = options->slurm_defaults;
 }
 

@@ -77,7 +77,11 @@ static const struct flag table[] = {
     FLAG("slurm-token", "FILE", FLAG_TEXT, MEMBER(slurm_token),
          "file with a JSON web token for slurmrestd"),
     FLAG("slurm-ssh", "HOST", FLAG_TEXT, MEMBER(slurm_ssh),
-         "login node where sbatch and the like are run by ssh"),
+         "login node where sbatch and the like are run by ssh, and through "
+         "which this machine has the files of its trials"),
+    FLAG("slurm-folder", "DIR", FLAG_TEXT, MEMBER(slurm_folder),
+         "beside --slurm-ssh: folder for these files that the nodes have, too "
+         "(default .hypertune/slurm/RUNNER in the home there)"),
     FLAG("slurm-defaults", "FILE", FLAG_TEXT, MEMBER(slurm_defaults),
          "YAML with defaults for the section slurm of all specs"),
     FLAG("exit-when-alone", NULL, FLAG_SWITCH, MEMBER(exit_when_alone),

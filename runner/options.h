@@ -37,7 +37,7 @@ struct runner_options {
     const char *limit;                    /* NULL: none */
     int64_t start_limit;                  /* seconds for containers to begin */
     const char *slurm_rest, *slurm_token; /* these: slurm_open() */
-    const char *slurm_ssh;
+    const char *slurm_ssh, *slurm_folder;
     const char *slurm_defaults; /* file; NULL: none */
 };
 

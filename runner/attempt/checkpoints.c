@@ -19,7 +19,8 @@ static const char folder_name[] = "checkpoints"; /* of output_folders */
 
 static bool travel(const struct attempt *attempt)
 {
-    return attempt->transfers != NULL && attempt->order->output_dir == NULL &&
+    return attempt->transfers != NULL && !attempt->place.site->far &&
+           attempt->order->output_dir == NULL &&
            attempt->order->project != NULL;
 }
 

@@ -14,6 +14,7 @@
 #include "runner/base/disk.h"
 #include "runner/base/folder.h"
 #include "runner/base/procfs.h"
+#include "runner/base/seen.h"
 
 /* Marks a folder as an attempt's: written first, removed last. */
 static const char lease_file[] = "lease.json";
@@ -149,7 +150,9 @@ static enum ht_status prepare_replica(const struct replica_env *env,
         .workdir = view->workdir,
         .copied = view->copied,
         .left_out = view->copied != NULL ? order->metrics_file : NULL,
-        .state = view->copied != NULL ? env->site->state : NULL,
+        .state = view->copied != NULL
+                     ? seen_path(arena, env->site, env->site->state)
+                     : NULL,
         .timeout_ms = order->timeout_ms,
         .grace_ms = order->grace_ms,
         .boot = !env->site->elastic && procfs_boot(boot) ? boot : NULL,

@@ -51,8 +51,9 @@ enum ht_status prepare_processes(const struct engine_place *place,
         adapt(place, arena, i, &views[i]);
         /* A copy is made by the trainer's process: check its source. */
         const char *copied = views[i].copied;
-        status = check_workdir(arena,
-                               copied != NULL ? copied : views[i].workdir, err);
+        if (place->site->seen_state == NULL)
+            status = check_workdir(
+                arena, copied != NULL ? copied : views[i].workdir, err);
     }
     if (status == HT_OK)
         status = prepare_replicas(place->site, order, place->placement,

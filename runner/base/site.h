@@ -33,6 +33,8 @@ struct site {
     const char *runner;       /* its id, in names and labels */
     bool elastic;             /* slots are made on demand on other machines,
                                  which share the state folder */
+    bool far;                 /* ... which do not share it: runner/far */
+    const char *seen_state;   /* its path there; NULL: the same */
 
     /* Processes; see runner/process/isolation.h. */
     struct guest guest;           /* what every trial's begins with */
@@ -57,6 +59,7 @@ struct site {
 
     /* The cluster; see struct slurm_settings. */
     const char *slurm_rest, *slurm_token, *slurm_ssh;
+    const char *slurm_folder; /* beside slurm_ssh: the root of runner/far */
     const char *slurm_defaults; /* file of slurm_read_defaults(), NULL: none */
 };
 

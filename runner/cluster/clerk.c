@@ -7,6 +7,7 @@
 
 #include "proto/base/clock.h"
 #include "proto/base/log.h"
+#include "runner/far/far.h"
 
 enum {
     GAP_MS = 1000, /* between two requests */
@@ -37,6 +38,7 @@ struct clerk {
     char fault[CLERK_FAULT_BYTES];
     struct slurm_limits limits; /* constant once has_limits */
     uint64_t last_done;         /* from here on the thread's own */
+    bool listed;                /* its last request was a listing */
     int64_t listed_at;          /* monotonic: when it asked last; 0: never */
     int64_t quiet_until;        /* monotonic: after an error */
     int backoff_ms;             /* 0: the last request was answered */
@@ -213,14 +215,22 @@ static void list(struct clerk *clerk)
     pthread_mutex_unlock(&clerk->lock);
 }
 
+static enum ht_status submit(struct clerk *clerk, struct clerk_task *task,
+                             struct ht_error *err)
+{
+    const enum ht_status status = far_settle(task->far, err);
+    return status != HT_OK
+               ? status
+               : slurm_submit(clerk->slurm, &task->batch, &task->job, err);
+}
+
 static void carry_out(struct clerk *clerk, struct clerk_task *task)
 {
     struct ht_error err = {.status = HT_OK};
     const enum ht_status status =
-        task->submits
-            ? slurm_submit(clerk->slurm, &task->batch, &task->job, &err)
-            : slurm_cancel(clerk->slurm, task->job, task->first, task->last,
-                           task->waiting, &err);
+        task->submits ? submit(clerk, task, &err)
+                      : slurm_cancel(clerk->slurm, task->job, task->first,
+                                     task->last, task->waiting, &err);
     note(clerk, !is_answered(status), &err);
     if (status != HT_OK)
         task->err = err;
@@ -260,11 +270,14 @@ static void wait_until(struct clerk *clerk, int64_t at, int64_t now)
 }
 
 /* One request; the lock is held and let go meanwhile. A listing that is due
- * comes before tasks, of which there may always be more. */
+ * comes before tasks, of which there may always be more; but one may take so
+ * long that the next is due at its end. */
 static void work(struct clerk *clerk, int64_t now)
 {
     const bool limits = !clerk->has_limits;
-    const bool lists = !limits && list_at(clerk) <= now;
+    const bool lists = !limits && list_at(clerk) <= now &&
+                       (!clerk->listed || clerk->wanted.first == NULL);
+    clerk->listed = lists;
     struct clerk_task *task = limits || lists ? NULL : pop(&clerk->wanted);
     pthread_mutex_unlock(&clerk->lock);
     if (limits)

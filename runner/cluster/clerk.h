@@ -14,6 +14,7 @@
 #include "runner/slurm/slurm.h"
 
 struct clerk;
+struct far;
 
 enum { CLERK_FAULT_BYTES = 256 };
 
@@ -23,6 +24,7 @@ struct clerk_task {
     uint64_t number;          /* in the order of the work, from 1 */
     bool submits;             /* else it cancels */
     struct slurm_batch batch; /* to submit */
+    struct far *far;          /* ... once its files are there; or NULL */
     int64_t job;              /* to cancel; or that was submitted */
     int first, last;
     bool waiting;        /* only what waits is cancelled */

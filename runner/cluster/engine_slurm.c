@@ -14,10 +14,13 @@
 #include "runner/attempt/prepare_processes.h"
 #include "runner/attempt/replicas.h"
 #include "runner/base/disk.h"
+#include "runner/base/seen.h"
 #include "runner/cluster/batch.h"
+#include "runner/cluster/engine_far.h"
 #include "runner/cluster/fleet.h"
 #include "runner/cluster/place.h"
 #include "runner/element/element.h"
+#include "runner/far/far.h"
 
 /* A shared file system may show what a node has written only so much later. */
 enum {
@@ -38,11 +41,14 @@ struct run { /* one attempt */
     int64_t refresh_at;     /* monotonic: not asked for new files before */
     int64_t over_at;        /* monotonic: when the slot was seen to have left
                                it; 0: it was not */
+    uint64_t over_looks;    /* far_looks() then */
 };
 
 /* One per runner. */
 static struct {
     struct arena *arena;
+    struct site site; /* with the paths at the cluster */
+    struct far *far;  /* NULL: it shares the state folder */
     struct fleet *fleet;
     struct job_slurm defaults;
     const char *way;
@@ -74,9 +80,12 @@ static enum ht_status read_defaults(const struct site *site,
 
 static void slurm_engine_close(void)
 {
+    far_stop(engine.far);
     fleet_close(engine.fleet);
+    far_close(engine.far);
     arena_free(engine.arena);
     engine.fleet = NULL;
+    engine.far = NULL;
     engine.arena = NULL;
 }
 
@@ -87,14 +96,13 @@ static enum ht_status open_fleet(const struct site *site, struct ht_error *err)
         .rest = site->slurm_rest,
         .token_file = site->slurm_token,
         .ssh = site->slurm_ssh,
-        .folder = site->state,
     };
     enum ht_status status = slurm_open(&settings, &slurm, err);
     if (status != HT_OK)
         return status;
     engine.way = arena_printf(engine.arena, "Slurm by %s", slurm_way(slurm));
-    const struct fleet_settings fleet = {.site = site,
-                                         .defaults = &engine.defaults};
+    const struct fleet_settings fleet = {
+        .site = &engine.site, .defaults = &engine.defaults, .far = engine.far};
     return fleet_open(&fleet, slurm, &engine.fleet, err);
 }
 
@@ -105,9 +113,13 @@ static enum ht_status slurm_engine_open(const struct site *site,
     engine.defaults = (struct job_slurm){.said = false};
     enum ht_status status = read_defaults(site, err);
     if (status == HT_OK)
+        status = engine_far_open(site, &engine.far, &engine.site, err);
+    if (status == HT_OK)
         status = open_fleet(site, err);
-    if (status != HT_OK)
-        slurm_engine_close();
+    if (status != HT_OK) {
+        arena_free(engine.arena);
+        engine.arena = NULL;
+    }
     return status;
 }
 
@@ -162,13 +174,15 @@ static enum ht_status write_answer(const struct run *run,
     const struct batch *batch = run->slot.batch;
     struct arena *arena = arena_new();
     const struct element_answer answer = {
-        .folder = place->folder,
+        .folder = seen_path(arena, &engine.site, place->folder),
         .limit_ms = batch->slots[run->slot.element].end_ms,
         .grace_ms = place->order->grace_ms,
     };
+    const char *folder = batch_element(batch, arena, run->slot.element);
     const enum ht_status status =
-        element_answer_write(batch_element(batch, arena, run->slot.element),
-                             run->turn, &answer, err);
+        element_answer_write(folder, run->turn, &answer, err);
+    if (status == HT_OK)
+        far_put(engine.far, folder);
     arena_free(arena);
     return status;
 }
@@ -178,7 +192,8 @@ static enum ht_status write_answer(const struct run *run,
 static enum ht_status give(struct run *run, struct engine_place *place,
                            struct ht_error *err)
 {
-    if (run->slot.batch == NULL)
+    if (run->slot.batch == NULL &&
+        engine_far_has_trees(engine.far, &engine.site, place))
         run->slot = fleet_take(engine.fleet, place->order->key.study);
     set_waits(run, place, run->slot.batch == NULL);
     if (run->slot.batch == NULL)
@@ -217,16 +232,29 @@ static void adapt(const struct engine_place *place, struct arena *arena,
                   size_t replica, struct replica_view *view)
 {
     static const char *const found_there[] = {
-        "CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "GPU_DEVICE_ORDINAL",
-        "ZE_AFFINITY_MASK",     "SLURM_JOB_ID",         "SLURM_ARRAY_JOB_ID",
-        "SLURM_ARRAY_TASK_ID",  "SLURM_JOB_NODELIST",   "SLURM_PROCID",
+        "CUDA_VISIBLE_DEVICES",
+        "ROCR_VISIBLE_DEVICES",
+        "GPU_DEVICE_ORDINAL",
+        "ZE_AFFINITY_MASK",
+        "SLURM_JOB_ID",
+        "SLURM_ARRAY_JOB_ID",
+        "SLURM_ARRAY_TASK_ID",
+        "SLURM_JOB_NODELIST",
+        "SLURM_PROCID",
         "SLURM_CPUS_PER_TASK",
+        "HOME",
+        "USER",
+        "LANG",
+        "TZ",
     };
+    enum { OF_USER = 4 };
     (void)place;
     (void)arena;
     (void)replica;
+    /* Of another machine than this one, the last ones, too. */
+    const size_t n = sizeof found_there / sizeof *found_there;
     view->inherited =
-        (struct strings){sizeof found_there / sizeof *found_there, found_there};
+        (struct strings){engine.far != NULL ? n : n - OF_USER, found_there};
     view->report_url = NULL;
 }
 
@@ -246,11 +274,14 @@ static enum ht_status slurm_start(struct engine_place *place,
         end_emptied(run_of(place));
         return HT_OK;
     }
-    enum ht_status status = prepare_processes(place, adapt, err);
+    struct engine_place there = *place;
+    there.site = &engine.site;
+    enum ht_status status = prepare_processes(&there, adapt, err);
     if (status == HT_OK)
         status = disk_mark(place->folder, mark_prepared, err);
     if (status != HT_OK)
         return status;
+    engine_far_watch(engine.far, place);
     struct run *run = run_of(place);
     return run->given ? HT_OK : give(run, place, err);
 }
@@ -281,9 +312,12 @@ static bool is_left(const struct run *run)
 /* What was not written by then never will be. */
 static void end_left(struct run *run, int64_t now_ms)
 {
-    if (run->over_at == 0)
+    if (run->over_at == 0) {
         run->over_at = now_ms;
-    if (now_ms - run->over_at < SETTLE_MS)
+        run->over_looks = far_looks(engine.far);
+    }
+    if (now_ms - run->over_at < SETTLE_MS ||
+        (engine.far != NULL && far_looks(engine.far) < run->over_looks + 2))
         return;
     struct arena *arena = arena_new();
     if (run->slot.batch == NULL) {
@@ -342,6 +376,8 @@ static enum engine_state slurm_poll(struct engine_place *place,
         end_left(run, clock_monotonic_ms());
     const enum engine_state state =
         replicas_state(&run->replicas, place, ending);
+    if (state == ENGINE_RUNNING && run->replicas.n > 1)
+        far_put(engine.far, place->folder); /* an end may stop the others */
     if (state == ENGINE_ENDED) {
         set_waits(run, place, false);
         leave(run, ran_ms(run), false);
@@ -354,10 +390,12 @@ static void slurm_stop(struct engine_place *place,
                        const struct stop_order *order)
 {
     struct run *run = run_of(place);
-    if (run->given)
+    if (run->given) {
         replicas_stop(&run->replicas, order);
-    else
+        far_put(engine.far, place->folder);
+    } else {
         end_all(run, OUTCOME_STOPPED, order->reason);
+    }
 }
 
 /* ---- the rest ---- */
@@ -369,6 +407,9 @@ static void slurm_remove(struct engine_place *place)
     const bool evict = run->given && !read_exits(run) && !is_left(run);
     if (evict)
         replicas_stop(&run->replicas, &kill);
+    if (evict)
+        far_put(engine.far, place->folder);
+    far_remove(engine.far, place->folder);
     set_waits(run, place, false);
     leave(run, 0, evict);
     place->data = NULL;

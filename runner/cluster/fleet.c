@@ -159,14 +159,15 @@ static void take_listing(struct fleet *fleet, int64_t now_ms)
 
 /* ---- the elements' files ---- */
 
-static void answer_end(struct batch *batch, int i)
+static void answer_end(const struct fleet *fleet, struct batch *batch, int i)
 {
     struct ht_error err;
     struct arena *arena = arena_new();
     struct slot *slot = &batch->slots[i];
     const struct element_answer answer = {.end = true};
-    if (element_answer_write(batch_element(batch, arena, i), slot->turn,
-                             &answer, &err) == HT_OK) {
+    const char *folder = batch_element(batch, arena, i);
+    if (element_answer_write(folder, slot->turn, &answer, &err) == HT_OK) {
+        far_put(fleet->far, folder);
         slot->asks = false;
         slot->dismissed = true;
     } else {
@@ -212,7 +213,7 @@ static void look_at_slot(struct fleet *fleet, struct batch *batch, int i,
     if (slot->asks) {
         slot->evict_at = 0;
         if (!slot->taken && !is_good_for_more(fleet, batch, slot))
-            answer_end(batch, i);
+            answer_end(fleet, batch, i);
     } else if (slot->evict_at > 0 && now_ms >= slot->evict_at) {
         cancel_slot(fleet, batch, i);
     }
@@ -254,6 +255,8 @@ static void submit(struct fleet *fleet, struct study *study, int n,
     }
     batch->next = fleet->first;
     fleet->first = batch;
+    far_watch(fleet->far, NAMES_BATCH, batch->folder, NULL, false);
+    task->far = fleet->far;
     task->submits = true;
     batch->submit = clerk_do(fleet->clerk, task);
 }
@@ -276,7 +279,7 @@ static void carry_out(struct fleet *fleet, const struct plan_step *step,
             batch->slots[i].cancel = number;
         return;
     case PLAN_END:
-        answer_end(batches[step->of], step->first);
+        answer_end(fleet, batches[step->of], step->first);
         return;
     }
 }
@@ -402,6 +405,7 @@ static void drop_old(struct fleet *fleet)
         *link = batch->next;
         log_event(LOG_INFO, "batch.over", "name=%s job=%lld", batch->name,
                   (long long)batch->job);
+        far_remove(fleet->far, batch->folder);
         batch_remove(batch);
         batch_free(batch);
     }
@@ -433,6 +437,7 @@ int64_t fleet_tick(struct fleet *fleet, int64_t now_ms)
 {
     if (now_ms < fleet->look_at)
         return fleet->look_at;
+    far_tick(fleet->far);
     take_results(fleet, now_ms);
     take_listing(fleet, now_ms);
     for (struct batch *batch = fleet->first; batch != NULL; batch = batch->next)

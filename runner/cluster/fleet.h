@@ -15,11 +15,13 @@
 #include "runner/attempt/engine.h"
 #include "runner/slurm/slurm.h"
 
+struct far;
 struct fleet;
 
 struct fleet_settings {
     const struct site *site;
     const struct job_slurm *defaults; /* for every study; borrowed */
+    struct far *far; /* NULL: the cluster shares the state folder; borrowed */
 };
 
 /* Reads the batches of earlier runs. `slurm` is the fleet's from now on, also

@@ -55,6 +55,8 @@ static const char *refusal_of(const struct fleet *fleet,
     if (study->plan.wanted == 0)
         return NULL;
     clerk_fault(fleet->clerk, fault);
+    if (fault[0] == '\0')
+        far_fault(fleet->far, fault);
     if (fault[0] != '\0')
         return arena_strdup(arena, fault);
     if (study->refused != NULL)

@@ -26,6 +26,7 @@ static void read_one(struct fleet *fleet, const char *name)
     }
     for (int i = 0; i < batch->n; i++)
         batch_look(batch, i);
+    far_watch(fleet->far, NAMES_BATCH, batch->folder, NULL, false);
     batch->next = fleet->first;
     fleet->first = batch;
     study_get(&fleet->studies, batch->study);
@@ -53,6 +54,7 @@ enum ht_status fleet_open(const struct fleet_settings *settings,
     struct fleet *made = ht_xcalloc(1, sizeof *made);
     made->site = settings->site;
     made->defaults = settings->defaults;
+    made->far = settings->far;
     submission_prefix(made->prefix, settings->site->runner);
     const enum ht_status status =
         clerk_start(slurm, made->prefix, &made->clerk, err);

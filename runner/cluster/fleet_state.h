@@ -12,10 +12,12 @@
 #include "runner/cluster/plan.h"
 #include "runner/cluster/study.h"
 #include "runner/cluster/submission.h"
+#include "runner/far/far.h"
 
 struct fleet {
     const struct site *site;
     const struct job_slurm *defaults;
+    struct far *far;
     struct clerk *clerk;
     struct batch *first;
     struct study *studies;

@@ -4,7 +4,7 @@
 #include "runner/base/disk.h"
 #include "runner/base/json.h"
 
-static const char place_file[] = "slot.json";
+const char place_file[] = "slot.json";
 
 enum ht_status place_write(const char *attempt_folder,
                            const struct place *place, struct ht_error *err)

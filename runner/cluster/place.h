@@ -6,6 +6,8 @@
 #include "proto/base/arena.h"
 #include "proto/base/error.h"
 
+extern const char place_file[];
+
 struct place {
     const char *batch; /* its name */
     int element, turn;

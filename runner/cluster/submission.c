@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "proto/base/token.h"
+#include "runner/base/seen.h"
 #include "runner/element/element.h"
 #include "runner/slurm/listing.h"
 
@@ -106,7 +107,7 @@ static enum ht_status make_job(const struct submission *submission,
         find_partition(submission->limits, need.section.partition);
     const struct slurm_site site = {
         .name = batch->name,
-        .folder = batch->folder,
+        .folder = seen_path(arena, submission->site, batch->folder),
         .shim = submission->site->shim,
         .elements = batch->n,
         .limit_ms = partition != NULL ? partition->most_ms : 0,

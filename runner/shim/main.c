@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "proto/base/memory.h"
+#include "runner/mirror/serve.h"
 #include "runner/shim/confine.h"
 #include "runner/shim/guest_command.h"
 #include "runner/shim/shim.h"
@@ -20,13 +21,17 @@ int main(int argc, char **argv)
         return guest_command_run(argv[2], argv + 3);
     if (argc == 3 && strcmp(argv[1], "--slurm") == 0 && argv[2][0] == '/')
         return slurm_run(argv[2]);
+    if (argc == 3 && strcmp(argv[1], "--mirror") == 0)
+        return serve_run(argv[2]);
     if (argc != 2 || argv[1][0] != '/') {
         (void)fprintf(
-            stderr, "usage: hypertune-shim FOLDER | --slurm BATCH | --sandbox "
-                    "| --guest JSON COMMAND...\n"
+            stderr, "usage: hypertune-shim FOLDER | --slurm BATCH | --mirror "
+                    "ROOT | --sandbox | --guest JSON COMMAND...\n"
                     "Runs FOLDER/launch.json; FOLDER is absolute. "
                     "Started by hypertune-runner. --slurm runs trials in a job "
                     "of Slurm, as the runner answers in the folder BATCH. "
+                    "--mirror has the files of a runner elsewhere in ROOT, as "
+                    "it says at stdin. "
                     "--sandbox prints the best "
                     "sandbox for trials that this user can make "
                     "here, --guest runs COMMAND as a guest.\n");

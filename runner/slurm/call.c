@@ -79,6 +79,24 @@ static const char *clean_script(struct arena *arena)
     return text_take(&out, arena);
 }
 
+static const char *const *clean_words(struct arena *arena,
+                                      const struct call_place *place,
+                                      const char *const argv[])
+{
+    if (place->ssh == NULL)
+        return argv;
+    const char *const first[] = {"exec", "/bin/sh", "-c", clean_script(arena),
+                                 "sh"};
+    const size_t n = sizeof first / sizeof *first;
+    size_t all = 0;
+    while (argv[all] != NULL)
+        all++;
+    const char **words = arena_alloc(arena, n + all + 1, sizeof *words);
+    memcpy(words, first, sizeof first);
+    memcpy(words + n, argv, all * sizeof *argv);
+    return words;
+}
+
 /* ---- the command ---- */
 
 /* A file, since a pipe would need care for programs that do not read it. */
@@ -93,20 +111,16 @@ static int make_input(const char *input)
     return -1;
 }
 
-/* As a child here. */
-static const char *const *words_of(struct arena *arena,
-                                   const struct call_place *place,
-                                   const struct call *call)
+const char *const *call_words(struct arena *arena,
+                              const struct call_place *place,
+                              const char *const argv[])
 {
     if (place->ssh == NULL)
-        return call->argv;
+        return argv;
     struct text remote = {0};
-    text_puts(&remote, "exec /bin/sh -c ");
-    text_shell_word(&remote, clean_script(arena));
-    text_puts(&remote, " sh");
-    for (size_t i = 0; call->argv[i] != NULL; i++) {
-        text_puts(&remote, " ");
-        text_shell_word(&remote, call->argv[i]);
+    for (size_t i = 0; argv[i] != NULL; i++) {
+        text_puts(&remote, i > 0 ? " " : "");
+        text_shell_word(&remote, argv[i]);
     }
     /* Without its master ssh would connect itself: the proxy prevents that. */
     const char *const words[] = {
@@ -290,8 +304,9 @@ enum ht_status call_run(struct arena *arena, const struct call_place *place,
     struct text said[2] = {{0}};
     int fds[2] = {-1, -1};
     pid_t pid = -1;
-    const int code = start(words_of(arena, place, call),
-                           clean_environment(arena), call->input, fds, &pid);
+    const int code =
+        start(call_words(arena, place, clean_words(arena, place, call->argv)),
+              clean_environment(arena), call->input, fds, &pid);
     if (code == ENOENT)
         return ht_fail(err, HT_NOT_FOUND, "there is no %s in PATH",
                        place->ssh != NULL ? "ssh" : program);

@@ -26,6 +26,11 @@ struct call_answer {
     const char *output, *errors;
 };
 
+/* What to run here for a command at the place, in the arena; ends with NULL. */
+const char *const *call_words(struct arena *arena,
+                              const struct call_place *place,
+                              const char *const argv[]);
+
 /* Variables of the environment that are options of Slurm's commands
  * (SBATCH_PARTITION, SQUEUE_FORMAT) are left out, here and there.
  * HT_UNAVAILABLE  it did not end by itself in time, or the master is not open:
