@@ -322,7 +322,28 @@ void job_slurm_write(cJSON *object, const struct job_slurm *slurm)
     json_add_strings(map, "options", &slurm->options);
 }
 
-void job_slurm_check(const struct field_reader *reader, struct job_draft *draft)
+/* What engines of containers run has a name in a registry. */
+static void check_paths(const struct field_reader *reader,
+                        const struct job_draft *draft)
+{
+    const char *engine = draft->job.run_on.engine;
+    if (engine != NULL && strcmp(engine, SLURM_ENGINE) == 0)
+        return;
+    for (size_t i = 0; i < draft->job.n_pools; i++) {
+        const char *image = draft->job.pools[i].image;
+        if (image == NULL || image[0] != '/')
+            continue;
+        field_error(reader, draft->pools,
+                    "the image %.128s is a path, and only Slurm runs those",
+                    image);
+        diag_hint(reader->diag, "write the section slurm, or a name such as "
+                                "registry.example/train:7");
+        return;
+    }
+}
+
+static void check_engine(const struct field_reader *reader,
+                         struct job_draft *draft)
 {
     const char **engine = &draft->job.run_on.engine;
     if (!draft->job.slurm.said)
@@ -332,4 +353,10 @@ void job_slurm_check(const struct field_reader *reader, struct job_draft *draft)
     else if (strcmp(*engine, SLURM_ENGINE) != 0)
         field_error(reader, draft->slurm,
                     "is for Slurm, and runOn asks for the engine %s", *engine);
+}
+
+void job_slurm_check(const struct field_reader *reader, struct job_draft *draft)
+{
+    check_engine(reader, draft);
+    check_paths(reader, draft);
 }

@@ -21,7 +21,7 @@ extern const struct field job_slurm_rows[];
 void job_slurm_write(cJSON *object, const struct job_slurm *slurm);
 
 /* A study with the section runs on Slurm: names the engine, or adds a fault
- * where runOn names another. */
+ * where runOn names another. An image that is a path runs nowhere else. */
 void job_slurm_check(const struct field_reader *reader,
                      struct job_draft *draft);
 
