@@ -16,6 +16,7 @@
 #include "runner/base/disk.h"
 #include "runner/cluster/batch.h"
 #include "runner/cluster/fleet.h"
+#include "runner/cluster/images.h"
 #include "runner/cluster/place.h"
 #include "runner/element/element.h"
 
@@ -246,7 +247,9 @@ static enum ht_status slurm_start(struct engine_place *place,
         end_emptied(run_of(place));
         return HT_OK;
     }
-    enum ht_status status = prepare_processes(place, adapt, err);
+    enum ht_status status = images_are_wanted(place->order)
+                                ? images_prepare(place, err)
+                                : prepare_processes(place, adapt, err);
     if (status == HT_OK)
         status = disk_mark(place->folder, mark_prepared, err);
     if (status != HT_OK)

@@ -6,6 +6,8 @@
 #include "proto/base/memory.h"
 #include "runner/shim/confine.h"
 #include "runner/shim/guest_command.h"
+#include "runner/shim/image.h"
+#include "runner/shim/image_inside.h"
 #include "runner/shim/shim.h"
 #include "runner/shim/slurm.h"
 
@@ -20,6 +22,10 @@ int main(int argc, char **argv)
         return guest_command_run(argv[2], argv + 3);
     if (argc == 3 && strcmp(argv[1], "--slurm") == 0 && argv[2][0] == '/')
         return slurm_run(argv[2]);
+    if (argc >= 3 && strcmp(argv[1], "--enter") == 0 && argv[2][0] == '/')
+        return image_enter(argv[2], argv + 3);
+    if (argc == 3 && strcmp(argv[1], "--inside") == 0 && argv[2][0] == '/')
+        return image_inside_run(argv[2]);
     if (argc != 2 || argv[1][0] != '/') {
         (void)fprintf(
             stderr, "usage: hypertune-shim FOLDER | --slurm BATCH | --sandbox "
