@@ -336,7 +336,28 @@ static void check_pools(const struct field_reader *reader,
     diag_hint(reader->diag, "ask for the most in resources of each");
 }
 
-void job_slurm_check(const struct field_reader *reader, struct job_draft *draft)
+/* What engines of containers run has a name in a registry. */
+static void check_paths(const struct field_reader *reader,
+                        const struct job_draft *draft)
+{
+    const char *engine = draft->job.run_on.engine;
+    if (engine != NULL && strcmp(engine, SLURM_ENGINE) == 0)
+        return;
+    for (size_t i = 0; i < draft->job.n_pools; i++) {
+        const char *image = draft->job.pools[i].image;
+        if (image == NULL || image[0] != '/')
+            continue;
+        field_error(reader, draft->pools,
+                    "the image %.128s is a path, and only Slurm runs those",
+                    image);
+        diag_hint(reader->diag, "write the section slurm, or a name such as "
+                                "registry.example/train:7");
+        return;
+    }
+}
+
+static void check_engine(const struct field_reader *reader,
+                         struct job_draft *draft)
 {
     const char **engine = &draft->job.run_on.engine;
     if (draft->job.slurm.said && *engine == NULL)
@@ -346,4 +367,10 @@ void job_slurm_check(const struct field_reader *reader, struct job_draft *draft)
     else if (draft->job.slurm.said)
         field_error(reader, draft->slurm,
                     "is for Slurm, and runOn asks for the engine %s", *engine);
+}
+
+void job_slurm_check(const struct field_reader *reader, struct job_draft *draft)
+{
+    check_engine(reader, draft);
+    check_paths(reader, draft);
 }

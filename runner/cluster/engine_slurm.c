@@ -18,6 +18,7 @@
 #include "runner/cluster/batch.h"
 #include "runner/cluster/engine_far.h"
 #include "runner/cluster/fleet.h"
+#include "runner/cluster/images.h"
 #include "runner/cluster/place.h"
 #include "runner/element/element.h"
 #include "runner/far/far.h"
@@ -266,6 +267,20 @@ static void end_emptied(struct run *run)
             replicas_end_without_folder(&run->replicas, i, folder_removed);
 }
 
+static enum ht_status prepare_at_cluster(const struct engine_place *place,
+                                         struct ht_error *err)
+{
+    struct engine_place there = *place;
+    there.site = &engine.site;
+    if (!images_are_wanted(place->order))
+        return prepare_processes(&there, adapt, err);
+    if (engine.far != NULL)
+        return ht_fail(err, HT_PRECONDITION,
+                       "images run on Slurm only where the runner's folder is "
+                       "shared with the nodes");
+    return images_prepare(&there, err);
+}
+
 static enum ht_status slurm_start(struct engine_place *place,
                                   struct ht_error *err)
 {
@@ -274,9 +289,7 @@ static enum ht_status slurm_start(struct engine_place *place,
         end_emptied(run_of(place));
         return HT_OK;
     }
-    struct engine_place there = *place;
-    there.site = &engine.site;
-    enum ht_status status = prepare_processes(&there, adapt, err);
+    enum ht_status status = prepare_at_cluster(place, err);
     if (status == HT_OK)
         status = disk_mark(place->folder, mark_prepared, err);
     if (status != HT_OK)

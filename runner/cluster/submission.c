@@ -5,6 +5,7 @@
 
 #include "proto/base/token.h"
 #include "runner/base/seen.h"
+#include "runner/cluster/images.h"
 #include "runner/element/element.h"
 #include "runner/slurm/listing.h"
 
@@ -82,18 +83,6 @@ static void avoid(struct arena *arena, struct job_slurm *section,
     section->options = (struct strings){.n = n + 1, .items = items};
 }
 
-static enum ht_status check_images(const struct slurm_need *need,
-                                   struct ht_error *err)
-{
-    for (size_t i = 0; i < need->n_pools; i++)
-        if (need->pools[i].image != NULL)
-            return ht_fail(err, HT_PRECONDITION,
-                           "image %.128s: this version runs no containers on "
-                           "Slurm, give a command without an image",
-                           need->pools[i].image);
-    return HT_OK;
-}
-
 static enum ht_status make_job(const struct submission *submission,
                                const struct batch *batch, struct arena *arena,
                                struct slurm_batch *job, struct ht_error *err)
@@ -112,7 +101,7 @@ static enum ht_status make_job(const struct submission *submission,
         .elements = batch->n,
         .limit_ms = partition != NULL ? partition->most_ms : 0,
     };
-    const enum ht_status status = check_images(&need, err);
+    const enum ht_status status = images_choose(batch->folder, &need, err);
     return status != HT_OK ? status
                            : slurm_batch(arena, &need, &site, job, err);
 }

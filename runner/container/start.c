@@ -11,7 +11,7 @@
 #include "runner/base/disk.h"
 #include "runner/container/attempt.h"
 #include "runner/container/container.h"
-#include "runner/container/mounts.h"
+#include "runner/attempt/mounts.h"
 
 enum {
     FIRST_PAUSE_MS = 250, /* before a step is tried again */

@@ -7,6 +7,8 @@
 #include "runner/mirror/serve.h"
 #include "runner/shim/confine.h"
 #include "runner/shim/guest_command.h"
+#include "runner/shim/image.h"
+#include "runner/shim/image_inside.h"
 #include "runner/shim/shim.h"
 #include "runner/shim/slurm.h"
 
@@ -23,6 +25,10 @@ int main(int argc, char **argv)
         return slurm_run(argv[2]);
     if (argc == 3 && strcmp(argv[1], "--mirror") == 0)
         return serve_run(argv[2]);
+    if (argc >= 3 && strcmp(argv[1], "--enter") == 0 && argv[2][0] == '/')
+        return image_enter(argv[2], argv + 3);
+    if (argc == 3 && strcmp(argv[1], "--inside") == 0 && argv[2][0] == '/')
+        return image_inside_run(argv[2]);
     if (argc != 2 || argv[1][0] != '/') {
         (void)fprintf(
             stderr, "usage: hypertune-shim FOLDER | --slurm BATCH | --mirror "

@@ -25,6 +25,7 @@
 #include "runner/element/modules.h"
 #include "runner/shim/confine.h"
 #include "runner/shim/filter.h"
+#include "runner/shim/image.h"
 #include "runner/shim/log.h"
 #include "runner/shim/trainer.h"
 
@@ -61,6 +62,7 @@ struct shim {
     int64_t watch_at; /* monotonic: when to try inotify; INT64_MAX: never */
     struct trainer trainer;
     struct shim_log logs[2];
+    bool in_image; /* the trainer is in a container of a tool */
     bool ended;
     int wait_status;
     enum phase phase;
@@ -163,13 +165,28 @@ static void take_inherited(struct arena *arena, struct launch *launch)
     add_variables(arena, launch, &found, false);
 }
 
+/* A container has no folder and no module of the node. */
+static struct pairs given_to_image(struct arena *arena,
+                                   const struct pairs *given)
+{
+    struct pair *items = arena_alloc(arena, given->n + 1, sizeof *items);
+    size_t n = 0;
+    for (size_t i = 0; i < given->n; i++)
+        if (strcmp(given->items[i].name, "TMPDIR") != 0)
+            items[n++] = given->items[i];
+    return (struct pairs){.n = n, .items = items};
+}
+
 static void fit_into_batch(struct arena *arena, struct launch *launch,
-                           const struct shim_batch *batch)
+                           const struct shim_batch *batch, bool in_image)
 {
     if (batch->addresses.n > 0)
         addresses_put(arena, &batch->addresses, launch);
-    modules_put(arena, &batch->modules, launch);
-    add_variables(arena, launch, &batch->given, true);
+    if (!in_image)
+        modules_put(arena, &batch->modules, launch);
+    const struct pairs given =
+        in_image ? given_to_image(arena, &batch->given) : batch->given;
+    add_variables(arena, launch, &given, true);
     add_variables(arena, launch, &batch->defaults, false);
     launch->boot = NULL; /* of the runner's machine */
     launch->in_batch = true;
@@ -185,8 +202,9 @@ static enum ht_status prepare(struct shim *shim, struct ht_error *err)
         return ht_fail_errno(err, errno, "no signalfd");
     enum ht_status status =
         folder_read_launch(shim->arena, shim->folder, &shim->launch, err);
+    shim->in_image = shim->batch != NULL && image_is_wanted(shim->folder);
     if (status == HT_OK && shim->batch != NULL)
-        fit_into_batch(shim->arena, &shim->launch, shim->batch);
+        fit_into_batch(shim->arena, &shim->launch, shim->batch, shim->in_image);
     if (status == HT_OK)
         status = shim_log_open(&shim->logs[0], shim->folder_fd, "stdout", err);
     if (status == HT_OK)
@@ -195,6 +213,9 @@ static enum ht_status prepare(struct shim *shim, struct ht_error *err)
         status = announce(shim, err);
     if (status == HT_OK)
         take_inherited(shim->arena, &shim->launch);
+    if (status == HT_OK && shim->in_image)
+        status = image_wrap(shim->arena, shim->folder, &shim->batch->container,
+                            &shim->launch, err);
     return status;
 }
 
@@ -510,6 +531,8 @@ static void run_trainer(struct shim *shim)
     drain_output(shim);
     const struct ending ordered = shim->ending;
     trainer_describe(shim->wait_status, &shim->ending);
+    if (shim->in_image)
+        image_describe(shim->folder, &shim->ending);
     if (shim->wait_status != 0 && cgroup_was_full(&shim->launch.guest))
         folder_end(&shim->ending, OUTCOME_FAILED,
                    "killed by signal %d (SIGKILL): it needs more than the "

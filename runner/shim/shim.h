@@ -34,6 +34,7 @@ struct shim_batch {
     struct pairs defaults;      /* and those that it may have itself */
     struct pairs modules;       /* see modules_put() */
     struct addresses addresses; /* all known; n 0: the texts stay */
+    struct strings container;   /* see image_way_read() */
 };
 
 /* Runs the trainer of FOLDER/launch.json until no process of it is left.

@@ -23,7 +23,9 @@
 #include "runner/base/procfs.h"
 #include "runner/element/addresses.h"
 #include "runner/element/element.h"
+#include "runner/element/image.h"
 #include "runner/element/modules.h"
+#include "runner/shim/image.h"
 #include "runner/shim/shim.h"
 
 enum {
@@ -400,6 +402,7 @@ static void run_shim(struct run *run, const char *folder,
         return;
     }
     const int status = supervise(run, shim);
+    image_clean(folder); /* the filter of the shim forbids it there */
     if (WIFEXITED(status) && WEXITSTATUS(status) == SHIM_DONE)
         return;
     if (WIFEXITED(status) && WEXITSTATUS(status) == SHIM_TAKEN) {
@@ -445,6 +448,7 @@ static void run_trial(struct turn *turn)
         .given = given_variables(turn->arena),
         .modules =
             modules_changes(turn->arena, getenv(MODULES_BEFORE), environ),
+        .container = image_way_read(turn->arena, run->batch),
     };
     if (several) {
         batch.defaults = rank_variables(turn);

@@ -55,6 +55,15 @@ static void exec_in_path(const struct launch *launch, char *const argv[],
     errno = worst;
 }
 
+static void exec_words(const struct launch *launch, char *const argv[],
+                       char *const env[])
+{
+    if (strchr(argv[0], '/') != NULL)
+        execve(argv[0], argv, env);
+    else
+        exec_in_path(launch, argv, env);
+}
+
 /* Slurm may warn all processes of a job. */
 static void reset_signals(bool in_batch)
 {
@@ -122,10 +131,7 @@ static void become_trainer(const struct child *child, struct fault *fault)
     if (chdir(child->workdir) != 0)
         return;
     fault->step = STEP_EXEC;
-    if (strchr(child->argv[0], '/') != NULL)
-        execve(child->argv[0], child->argv, child->env);
-    else
-        exec_in_path(child->launch, child->argv, child->env);
+    exec_words(child->launch, child->argv, child->env);
 }
 
 _Noreturn static void run_child(const struct child *child)
@@ -227,6 +233,14 @@ static char **environment_of(struct arena *arena, const struct pairs *env)
         vector[i] = arena_printf(arena, "%s=%s", env->items[i].name,
                                  env->items[i].value);
     return vector;
+}
+
+void trainer_become(struct arena *arena, const struct launch *launch,
+                    struct ending *ending)
+{
+    exec_words(launch, vector_of(arena, &launch->argv),
+               environment_of(arena, &launch->env));
+    describe_exec(errno, launch->argv.items[0], ending);
 }
 
 static void close_end(int *end)

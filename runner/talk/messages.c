@@ -94,7 +94,7 @@ static void put_rules(struct text *out, const struct site *site,
     const struct engine_abilities abilities = abilities_of(site, engine);
     const struct strings accounts = credentials_accounts(arena, site);
     json_open(out, "rules");
-    json_put_bool(out, "images", engine->images);
+    json_put_bool(out, "images", engine->images || engine->elastic != NULL);
     if (engine->elastic != NULL)
         json_put_bool(out, "elastic", true);
     json_put_strings(out, "allow", &site->allowed);
