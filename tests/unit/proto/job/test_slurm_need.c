@@ -31,15 +31,16 @@ static void it_has_the_needs_of_each_pool(void)
                 "runOn: {engine: slurm, gpu: rtx 4090}\n"
                 "trialTimeout: 90s\ngrace: 5s\n"
                 "slurm: {account: vision, trialsPerJob: 2}\n"
-                "replicas: {worker: {count: 3, resources: {cpus: 4}}}\n");
+                "replicas: {worker: {count: 3, resources: "
+                "{cpus: 2, memory: 1Gi, gpus: 1}}}\n");
     CHECK(need.n_pools == 2 && need.trial_timeout_ms == 90000);
     CHECK_TEXT(need.section.account, "vision");
     CHECK(need.grace_ms == 5000 && need.section.trials_per_job == 2);
     const struct slurm_pool *master = &need.pools[0], *worker = &need.pools[1];
     CHECK(master->count == 1 && worker->count == 3);
-    CHECK(master->cpus == 2 && worker->cpus == 4);
+    CHECK(master->cpus == 2 && worker->cpus == 2);
     CHECK(master->memory_bytes == GIB && worker->memory_bytes == GIB);
-    CHECK(master->gpus == 1 && worker->gpus == 0);
+    CHECK(master->gpus == 1 && worker->gpus == 1);
     CHECK_TEXT(master->gpu_model, "rtx_4090");
 }
 
