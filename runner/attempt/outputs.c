@@ -110,7 +110,8 @@ enum ht_status outputs_begin(const struct site *site, const struct order *order,
                              struct ht_error *err)
 {
     const char *asked = order->output_dir;
-    if (site->far || order->begun || !order->tuning || (asked != NULL && asked[0] != '/'))
+    if (site->far || order->begun || !order->tuning ||
+        (asked != NULL && asked[0] != '/'))
         return HT_OK;
     struct arena *arena = arena_new();
     const char *here = outputs_here(arena, site, order);

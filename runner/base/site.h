@@ -59,7 +59,7 @@ struct site {
 
     /* The cluster; see struct slurm_settings. */
     const char *slurm_rest, *slurm_token, *slurm_ssh;
-    const char *slurm_folder; /* beside slurm_ssh: the root of runner/far */
+    const char *slurm_folder;   /* beside slurm_ssh: the root of runner/far */
     const char *slurm_defaults; /* file of slurm_read_defaults(), NULL: none */
 };
 
