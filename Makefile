@@ -65,7 +65,9 @@ LIB_SRC    := $(call src,hypertune/lib) proto/base/pace.c
 CLI_SRC    := $(call src,hypertune/cli)
 # The commands of a trial, shared by `hypertune` and the static in-container tool.
 TRIAL_SRC  := $(filter-out hypertune/trial/main.c,$(call src,hypertune/trial))
-SHIM_SRC   := $(call src,runner/shim) $(addprefix runner/base/,folder.c \
+SHIM_SRC   := $(call src,runner/shim) $(call src,runner/element) \
+  $(call src,runner/mirror) \
+  $(addprefix runner/base/,folder.c \
   json.c disk.c procfs.c workdir.c safe_path.c \
   guest.c cgroup.c)
 
@@ -102,7 +104,7 @@ TOOLS := $(patsubst tests/tools/%.c,$(B)/tests/tools/%,$(sort $(wildcard tests/t
 .DELETE_ON_ERROR:
 .PHONY: all demo rooms rooms-docs check test-programs bench bench-search bench-peers bench-demo screenshot lint lint-layers lint-headers \
   lint-format lint-tidy format install deb wheel clean help deps deps-check check-threads \
-  check-containers fuzz torture coverage
+  check-containers check-slurm fuzz torture coverage
 
 all: $(PROGRAMS) $(LIBRARIES) $(TRAINERS) $(KIT) ## build everything
 
@@ -274,6 +276,12 @@ check-containers: deps-check ## the tests that need container engines, on real o
 	@$(MAKE) --no-print-directory test-programs
 	@tests/engines/run.sh $(B)
 
+# Only root may run the daemons, which need their packages.
+check-slurm: deps-check ## the tests that need a Slurm, on two real ones of their own
+	@[ $$(id -u) -ne 0 ] || .ci/deps slurm
+	@$(MAKE) --no-print-directory test-programs
+	@tests/engines/slurm.sh $(B)
+
 MINUTES ?= 480
 torture: ## the long tests of docs/reliability.md: MINUTES=480 in all, SEED=N, NAMES="kills flips"
 	@.ci/deps build test lint
@@ -298,7 +306,7 @@ demo: deps ## install, build and tune a real trainer on real data
 deps: ## install the Debian packages the build needs
 	@.ci/deps build
 deps-check:
-	@.ci/deps build test $(if $(HYPERTUNE_TEST_ALL),extra)
+	@.ci/deps build test $(if $(HYPERTUNE_TEST_ALL),extra slurm)
 
 # ---- install ----
 BINDIR     ?= $(PREFIX)/bin

@@ -27,7 +27,12 @@
 #include "runner/supervisor.h"
 
 enum { EXIT_ERROR = 1, EXIT_USAGE = 2, EXIT_TOKEN = 4, EXIT_CONFLICT = 5 };
-enum { RUNNER_ID_BYTES = 8, ALONE_MS = 30000, MOST_USUAL_SLOTS = 4 };
+enum {
+    RUNNER_ID_BYTES = 8,
+    ALONE_MS = 30000,
+    MOST_USUAL_SLOTS = 4,
+    USUAL_ELASTIC_SLOTS = 100
+};
 
 static int complain(int code, const struct ht_error *err)
 {
@@ -47,6 +52,8 @@ static int count_cores(void)
 /* Most attempts on GPUs use one, and wait without it. */
 static int usual_slots(const struct site *site)
 {
+    if (site->elastic)
+        return USUAL_ELASTIC_SLOTS;
     if (site->gpus.n > 0)
         return (int)site->gpus.n;
     return site->cores < MOST_USUAL_SLOTS ? site->cores : MOST_USUAL_SLOTS;
@@ -234,6 +241,17 @@ static void find_machine(struct arena *arena,
         site->gpus = gpu_models_expand(arena, &site->models, &site->gpus);
 }
 
+static void read_cluster(const struct runner_options *options,
+                         struct site *site)
+{
+    site->slurm_rest = options->slurm_rest;
+    site->slurm_token = options->slurm_token;
+    site->slurm_ssh = options->slurm_ssh;
+    site->slurm_folder = options->slurm_folder;
+    site->far = site->elastic && options->slurm_ssh != NULL;
+    site->slurm_defaults = options->slurm_defaults;
+}
+
 /* The settings from flags and machine. */
 static enum ht_status read_site(struct arena *arena,
                                 const struct runner_options *options,
@@ -250,6 +268,7 @@ static enum ht_status read_site(struct arena *arena,
     site->gcs_credentials = has_gcs_credentials(arena);
     site->docker_host = options->docker_host;
     site->start_limit_ms = options->start_limit * 1000;
+    read_cluster(options, site);
     enum ht_status status = gpus_find(arena, &source, &site->gpus, err);
     if (status == HT_OK && options->label != NULL)
         status = read_labels(arena, options->label, site, err);
@@ -308,6 +327,7 @@ static int run(struct arena *arena, const struct runner_options *options)
         .exit_when_alone = options->exit_when_alone,
         .alone_ms = ALONE_MS,
     };
+    site.elastic = settings.engine->elastic != NULL;
     char host[HOST_NAME_MAX + 1] = "";
     gethostname(host, sizeof host - 1);
     settings.host = host;
@@ -331,7 +351,7 @@ static int run(struct arena *arena, const struct runner_options *options)
         .limit = options->limit,
         .token_file = options->token_file,
     };
-    if (!settings.engine->images &&
+    if (!settings.engine->images && !site.elastic &&
         isolation_decide(arena, &isolation, &site, &err) != HT_OK)
         return complain(EXIT_USAGE, &err);
     status = supervisor_run(&settings, &err);

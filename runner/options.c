@@ -6,9 +6,9 @@
 #include "runner/attempt/engine.h"
 #include "runner/base/rules.h"
 
-enum { N_ENGINES = 2 };
-static const struct engine *const engines[N_ENGINES] = {&engine_process,
-                                                        &engine_docker};
+enum { N_ENGINES = 3 };
+static const struct engine *const engines[N_ENGINES] = {
+    &engine_process, &engine_docker, &engine_slurm};
 
 #define MEMBER(name) offsetof(struct runner_options, name)
 
@@ -29,7 +29,8 @@ static const struct flag table[] = {
     FLAG("engine", "ENGINE", FLAG_TEXT, MEMBER(engine),
          "what runs the replicas: " ENGINE_NAMES " (default process)"),
     FLAG("slots", "N", FLAG_POSITIVE, MEMBER(slots),
-         "attempts run at once (default the GPUs, else the cores, at most 4)"),
+         "attempts run at once (default the GPUs, else the cores, at most 4; "
+         "on Slurm 100)"),
     FLAG(
         "gpus", "N|all|0,1,...", FLAG_TEXT, MEMBER(gpus),
         "GPUs to give to replicas (default those of CUDA_VISIBLE_DEVICES, else "
@@ -39,8 +40,10 @@ static const struct flag table[] = {
     FLAG(
         "machine", "NAME", FLAG_TEXT, MEMBER(machine),
         "distinguishes machines with the same /etc/machine-id, as cloned ones"),
-    FLAG("state", "DIR", FLAG_TEXT, MEMBER(state),
-         "folder of the attempts (default runs beside the token file)"),
+    FLAG(
+        "state", "DIR", FLAG_TEXT, MEMBER(state),
+        "folder of the attempts (default runs beside the token file); on Slurm "
+        "all nodes must have it, by the same path"),
     FLAG("share", NULL, FLAG_SWITCH, MEMBER(share),
          "let several trials use one GPU"),
     FLAG("volume-root", "DIR,...", FLAG_TEXT, MEMBER(volume_root),
@@ -68,6 +71,19 @@ static const struct flag table[] = {
     FLAG("limit", "NAME=VALUE,...", FLAG_TEXT, MEMBER(limit),
          "what each replica's processes may use: memory, pids, file, cpus "
          "(default no limit)"),
+    FLAG("slurm-rest", "URL", FLAG_TEXT, MEMBER(slurm_rest),
+         "slurmrestd, unix:/PATH or http(s)://HOST:PORT (default "
+         "SLURM_REST_URL, else sbatch and the like in PATH)"),
+    FLAG("slurm-token", "FILE", FLAG_TEXT, MEMBER(slurm_token),
+         "file with a JSON web token for slurmrestd"),
+    FLAG("slurm-ssh", "HOST", FLAG_TEXT, MEMBER(slurm_ssh),
+         "login node where sbatch and the like are run by ssh, and through "
+         "which this machine has the files of its trials"),
+    FLAG("slurm-folder", "DIR", FLAG_TEXT, MEMBER(slurm_folder),
+         "beside --slurm-ssh: folder for these files that the nodes have, too "
+         "(default .hypertune/slurm/RUNNER in the home there)"),
+    FLAG("slurm-defaults", "FILE", FLAG_TEXT, MEMBER(slurm_defaults),
+         "YAML with defaults for the section slurm of all specs"),
     FLAG("exit-when-alone", NULL, FLAG_SWITCH, MEMBER(exit_when_alone),
          "end after 30 s without server and attempts"),
     {.name = NULL}};

@@ -18,8 +18,8 @@ struct runner_options {
     const char *token_file;  /* required */
     struct trust trust;      /* in the server */
     const char *engine;      /* name */
-    int64_t slots;           /* attempts at once; 0: as many as there are GPUs,
-                                else the cores, at most 4 */
+    int64_t slots;           /* attempts at once; 0: on Slurm 100, else as many
+                                as there are GPUs, else the cores, at most 4 */
     const char *gpus;        /* see gpus.h; NULL: those that are visible */
     const char *label;       /* "k=v,..."; NULL: none */
     const char *machine;     /* name of the machine; NULL: its own id */
@@ -34,8 +34,11 @@ struct runner_options {
     const char *docker_host; /* NULL: DOCKER_HOST, else the usual sockets */
     const char *run_as;      /* these three: runner/process/isolation.h */
     const char *sandbox;
-    const char *limit;   /* NULL: none */
-    int64_t start_limit; /* seconds for containers to begin */
+    const char *limit;                    /* NULL: none */
+    int64_t start_limit;                  /* seconds for containers to begin */
+    const char *slurm_rest, *slurm_token; /* these: slurm_open() */
+    const char *slurm_ssh, *slurm_folder;
+    const char *slurm_defaults; /* file; NULL: none */
 };
 
 /* Strings point into argv, the environment or constants. For --help or
@@ -46,7 +49,7 @@ enum ht_status runner_options_read(const struct flags_source *source,
                                    struct runner_options *options,
                                    struct text *shown, struct ht_error *err);
 
-#define ENGINE_NAMES "process, docker" /* those of this version */
+#define ENGINE_NAMES "process, docker, slurm" /* those of this version */
 /* NULL when this version has no engine of that name. */
 const struct engine *runner_options_engine(const char *name);
 

@@ -14,6 +14,10 @@
 # says "ok N - NAME # SKIP X is not installed" where it needs a package that not
 # every machine has. With HYPERTUNE_TEST_ALL set, that has failed: where all was
 # installed, no skip can hide.
+#
+# Those that start a Slurm, tests/e2e/test_slurm_*, are left out unless a NAME
+# contains "slurm": `make check-slurm` runs them alone, since their daemons take
+# the time that other tests measure. HYPERTUNE_TESTS_AT_ONCE: how many run.
 set -u
 LIMIT=${HYPERTUNE_TEST_SECONDS:-600}
 # A make that a test runs has no part in this one's jobs.
@@ -21,7 +25,7 @@ unset MAKEFLAGS MFLAGS MAKELEVEL
 
 # Two more than there are processors, since most of a test is waiting; at most
 # four, so that what each of them measures of time is not lost.
-AT_ONCE=$(($(nproc) < 2 ? 3 : 4))
+AT_ONCE=${HYPERTUNE_TESTS_AT_ONCE:-$(($(nproc) < 2 ? 3 : 4))}
 
 source=$(cd "$(dirname "$0")/.." && pwd)
 
@@ -117,7 +121,14 @@ is_wanted() { # test NAME...
             ;;
         esac
     done
-    [ $chosen != none ]
+    [ $chosen != none ] || return 1
+    case "$path $*" in
+    e2e/test_slurm_*" "*slurm*) ;;
+    e2e/test_slurm_*)
+        echo "skip  $path (left out, see make check-slurm)" >&2
+        return 1
+        ;;
+    esac
 }
 
 if [ "${1-}" = --one ]; then

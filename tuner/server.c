@@ -236,6 +236,12 @@ static void on_seen(void *context, const char *runner, int64_t wall_ms)
     last_seen_note(server->last_seen, runner, wall_ms);
 }
 
+static void on_elements(void *context, const char *runner, const char *json)
+{
+    struct server *server = context;
+    last_seen_note_elements(server->last_seen, runner, json);
+}
+
 static enum ht_status start_core(struct server *server, struct ht_error *err)
 {
     const struct core_options options = {
@@ -248,6 +254,7 @@ static enum ht_status start_core(struct server *server, struct ht_error *err)
         .on_revision = on_revision,
         .on_deleted = on_deleted,
         .on_seen = on_seen,
+        .on_elements = on_elements,
         .context = server,
         .webhooks = webhooks_board(server->webhooks),
         .trackers = trackers_board(server->trackers),

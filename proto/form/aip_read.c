@@ -10,6 +10,8 @@
 #include "proto/job/check.h"
 #include "proto/job/container_words.h"
 #include "proto/job/draft.h"
+#include "proto/job/run_on.h"
+#include "proto/job/slurm_section.h"
 
 #define AIP(member) offsetof(struct aip_draft, member)
 #define JOB(member) offsetof(struct aip_draft, draft.job.member)
@@ -232,12 +234,22 @@ static const struct field answered_rows[] = {
     {.name = "explanationOutput", .read = field_skip},
     {0}};
 
+/* Where the trials run, which AI Platform has no fields for. */
+static const struct field hypertune_rows[] = {
+    {"runOn", field_map, JOB(run_on), .rows = job_run_on_rows},
+    {"priority", field_whole, JOB(priority), .min = -RUN_ON_PRIORITY,
+     .max = RUN_ON_PRIORITY},
+    {"slurm", field_map, JOB(slurm), .rows = job_slurm_rows,
+     .place = AIP(draft.slurm), .said = JOB(slurm.said)},
+    {0}};
+
 static const struct field root_rows[] = {
     {"jobId", read_id, .offset = JOB(name)},
     {"labels", field_pairs, JOB(labels), .max = 64},
     {"trainingInput", field_map, .rows = input_rows, .place = AIP(draft.pools)},
     {.name = "predictionInput", .read = refuse},
     {.name = "explanationInput", .read = refuse},
+    {"hypertune", field_map, .rows = hypertune_rows},
     {.name = "etag", .read = field_skip},
     {.rows = answered_rows}};
 
@@ -251,6 +263,7 @@ void aip_read_change(const struct node *root, struct aip_change *change,
         {.name = "trainingInput", .read = field_skip},
         {.name = "predictionInput", .read = field_skip},
         {.name = "explanationInput", .read = field_skip},
+        {.name = "hypertune", .read = field_skip},
         {.rows = answered_rows}};
     const struct field_reader reader = {
         .diag = diag, .arena = diag->arena, .null_is_absent = true};

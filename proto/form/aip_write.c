@@ -9,6 +9,8 @@
 #include "proto/form/form.h"
 #include "proto/job/command.h"
 #include "proto/job/draft.h"
+#include "proto/job/run_on.h"
+#include "proto/job/slurm_section.h"
 
 /* ---- names of kept members ---- */
 
@@ -450,6 +452,14 @@ static void name_losses(const struct aip_writer *writer)
     cJSON_Delete(native);
 }
 
+static void add_hypertune(const struct aip_writer *writer)
+{
+    cJSON *hypertune = cJSON_CreateObject();
+    job_run_on_write(hypertune, writer->job);
+    job_slurm_write(hypertune, &writer->job->slurm);
+    json_add_filled(writer->root, "hypertune", hypertune);
+}
+
 cJSON *aip_write(const struct job *job, struct diag *diag)
 {
     struct aip_writer writer = {
@@ -464,6 +474,7 @@ cJSON *aip_write(const struct job *job, struct diag *diag)
     json_add_text(writer.input, "serviceAccount", job->service_account);
     add_limits(&writer);
     add_kept(&writer);
+    add_hypertune(&writer);
     name_losses(&writer);
     return writer.root;
 }

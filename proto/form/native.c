@@ -11,6 +11,7 @@
 #include "proto/job/draft.h"
 #include "proto/job/notify.h"
 #include "proto/job/run_on.h"
+#include "proto/job/slurm_section.h"
 #include "proto/job/trackers.h"
 
 #define DRAFT(member) offsetof(struct native_draft, member)
@@ -177,6 +178,8 @@ static const struct field root_rows[] = {
      .fault = container_machine_fault},
     {"resources", field_map, .rows = resource_rows},
     {"runOn", field_map, JOB(run_on), .rows = job_run_on_rows},
+    {"slurm", field_map, JOB(slurm), .rows = job_slurm_rows,
+     .place = DRAFT(draft.slurm), .said = JOB(slurm.said)},
     {"priority", field_whole, JOB(priority), .min = -RUN_ON_PRIORITY,
      .max = RUN_ON_PRIORITY},
     {"volumes", job_volumes, DRAFT(draft), .max = HT_MAX_ENV},
@@ -203,6 +206,7 @@ void native_fields(struct text *out)
     list_fields("earlyStopping.", job_early_stop_rows, out);
     list_fields("resources.", resource_rows, out);
     list_fields("runOn.", job_run_on_rows, out);
+    list_fields("slurm.", job_slurm_rows, out);
     list_fields("workdir.", own_workdir_rows, out);
     list_fields("metrics.", metric_rows, out);
     list_fields("container.", job_container_rows, out);

@@ -12,6 +12,7 @@
 #include "proto/job/draft.h"
 #include "proto/job/notify.h"
 #include "proto/job/run_on.h"
+#include "proto/job/slurm_section.h"
 #include "proto/job/trackers.h"
 
 /* ---- small parts ---- */
@@ -347,6 +348,7 @@ static void add_surroundings(cJSON *root, const struct job *job)
     add_resources(root, job->cpus, job->memory_bytes,
                   job->n_pools > 0 ? &job->pools[0] : NULL);
     job_run_on_write(root, job);
+    job_slurm_write(root, &job->slurm);
     job_container_write(root, job);
     json_add_text(root, "serviceAccount", job->service_account);
 }

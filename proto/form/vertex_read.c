@@ -11,6 +11,7 @@
 #include "proto/job/draft.h"
 #include "proto/job/notify.h"
 #include "proto/job/run_on.h"
+#include "proto/job/slurm_section.h"
 #include "proto/job/trackers.h"
 
 #define DRAFT(member) offsetof(struct vertex_draft, member)
@@ -112,6 +113,8 @@ static const struct field hypertune_rows[] = {
     {"gpuMemoryBytes", field_whole, DRAFT(gpu_memory), .min = 1,
      .max = INT64_MAX},
     {"runOn", field_map, JOB(run_on), .rows = job_run_on_rows},
+    {"slurm", field_map, JOB(slurm), .rows = job_slurm_rows,
+     .place = DRAFT(draft.slurm), .said = JOB(slurm.said)},
     {"priority", field_whole, JOB(priority), .min = -RUN_ON_PRIORITY,
      .max = RUN_ON_PRIORITY},
     {"replicas", field_place, .offset = DRAFT(resources)},

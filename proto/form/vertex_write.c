@@ -12,6 +12,7 @@
 #include "proto/job/job.h"
 #include "proto/job/notify.h"
 #include "proto/job/run_on.h"
+#include "proto/job/slurm_section.h"
 #include "proto/job/trackers.h"
 
 /* ---- small parts ---- */
@@ -151,6 +152,7 @@ static void add_resources(cJSON *hypertune, const struct job *job)
     add_need(hypertune, job->cpus, job->memory_bytes,
              job->n_pools > 0 ? &job->pools[0] : NULL);
     job_run_on_write(hypertune, job);
+    job_slurm_write(hypertune, &job->slurm);
     add_needs(hypertune, job);
     job_container_write(hypertune, job);
 }

@@ -6,6 +6,7 @@
 #include "proto/base/words.h"
 #include "proto/doc/node.h"
 #include "proto/job/job.h"
+#include "proto/job/slurm_section.h"
 #include "proto/space/constraint.h"
 
 /* ---- what the replicas run ---- */
@@ -74,7 +75,7 @@ static void check_output(const struct field_reader *reader,
 
 /* Counts, images, and what has a meaning for containers only. */
 static void check_run(const struct field_reader *reader,
-                      const struct job_draft *draft)
+                      struct job_draft *draft)
 {
     const struct job *job = &draft->job;
     if (job->n_pools == 0)
@@ -83,6 +84,7 @@ static void check_run(const struct field_reader *reader,
     check_images(reader, draft);
     check_secrets(reader, draft);
     check_output(reader, draft);
+    job_slurm_check(reader, draft);
     if (job_needs_images(job) && job->own_workdir) {
         field_error(reader, draft->workdir,
                     "each container has its own files already");

@@ -94,7 +94,18 @@ static const char *image_byte_fault(const char *image)
     }
     if (strstr(image, "://"))
         return "has a scheme: leave it out";
-    return is_alnum(image[0]) ? NULL : "must begin with a letter or digit";
+    return is_alnum(image[0]) || image[0] == '/'
+               ? NULL
+               : "must begin with a letter or digit";
+}
+
+static const char *file_fault(const char *path)
+{
+    const size_t len = strlen(path);
+    if (strstr(path, "//") || strstr(path, "/./") || strstr(path, "/../") ||
+        path[len - 1] == '/' || path[len - 1] == '.' || strchr(path, ':'))
+        return "is no plain path of a file or folder";
+    return NULL;
 }
 
 const char *container_image_fault(const char *image)
@@ -107,6 +118,8 @@ const char *container_image_fault(const char *image)
     const char *fault = image_byte_fault(image);
     if (fault)
         return fault;
+    if (image[0] == '/')
+        return file_fault(image);
     const char *at = strchr(image, '@');
     if (at) {
         fault = digest_fault(at + 1);

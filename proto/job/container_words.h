@@ -9,7 +9,7 @@
 #include <stdbool.h>
 
 /* A reference of an image: [HOST[:PORT]/]NAME[/NAME...][:TAG][@DIGEST], or the
- * id of one. */
+ * id of one; or the absolute path of a file or folder, for Slurm alone. */
 const char *container_image_fault(const char *image);
 
 /* HOST:TARGET[:ro|rw], both absolute and without "..". The target is none of

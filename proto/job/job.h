@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "proto/base/text.h"
+#include "proto/job/slurm.h"
 #include "proto/space/space.h"
 
 struct kept; /* proto/doc/field.h */
@@ -237,7 +238,8 @@ struct job {
     int64_t retries;  /* starts after a failed one */
     int64_t priority; /* in its project, see tuner/placement */
     struct job_run_on run_on;
-    int64_t grace_ms; /* SIGTERM to SIGKILL */
+    struct job_slurm slurm; /* said: run_on.engine is "slurm" */
+    int64_t grace_ms;       /* SIGTERM to SIGKILL */
     enum job_metric_doctor metric_doctor;
     struct notify notify;
     struct job_trackers trackers;

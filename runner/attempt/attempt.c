@@ -37,7 +37,7 @@ static bool needs_tree(const struct site *site, const struct engine *engine,
 {
     return order->code.tree != NULL && order->project != NULL &&
            !engine->images &&
-           (site->machine == NULL ||
+           (site->far || site->machine == NULL ||
             strcmp(site->machine, order->code.machine) != 0);
 }
 

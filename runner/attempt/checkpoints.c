@@ -5,6 +5,7 @@
 #include "proto/base/clock.h"
 #include "proto/base/log.h"
 #include "runner/attempt/outputs.h"
+#include "runner/attempt/prepare.h"
 #include "runner/base/disk.h"
 #include "runner/base/safe_path.h"
 #include "runner/reports/records.h"
@@ -18,7 +19,8 @@ static const char folder_name[] = "checkpoints"; /* of output_folders */
 
 static bool travel(const struct attempt *attempt)
 {
-    return attempt->transfers != NULL && attempt->order->output_dir == NULL &&
+    return attempt->transfers != NULL && !attempt->place.site->far &&
+           attempt->order->output_dir == NULL &&
            attempt->order->project != NULL;
 }
 
@@ -164,6 +166,22 @@ bool checkpoints_are_settled(struct attempt *attempt)
                     "its last checkpoint could not be sent to the server");
     checkpoints_forget(attempt);
     return true;
+}
+
+/* A file's time is compared with that of a file which the runner wrote before
+ * the trainer began, since both are of a file system, not of this clock. */
+bool checkpoints_has_saved(const struct attempt *attempt)
+{
+    if (travel(attempt) || !attempt->begun)
+        return false;
+    struct arena *arena = arena_new();
+    const char *here = outputs_here(arena, attempt->place.site, attempt->order);
+    const int64_t began_ms = prepare_lease_ms(attempt->folder);
+    const bool saved = here != NULL && began_ms > 0 &&
+                       disk_newest_ms(arena_printf(arena, "%s/%s", here,
+                                                   folder_name)) > began_ms;
+    arena_free(arena);
+    return saved;
 }
 
 /* --- the server --- */

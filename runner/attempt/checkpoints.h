@@ -26,6 +26,10 @@ void checkpoints_collect(struct attempt *attempt);
  * is not wanted, or has taken too long. */
 bool checkpoints_are_settled(struct attempt *attempt);
 
+/* Whether the attempt, which has ended, wrote into a folder of checkpoints that
+ * the server does not see. Reads all of that folder. */
+bool checkpoints_has_saved(const struct attempt *attempt);
+
 /* One that the server does not know of yet. */
 bool checkpoints_has_sent(const struct attempt *attempt,
                           struct transfers_sent *sent);

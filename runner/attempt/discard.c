@@ -50,6 +50,8 @@ static bool remove_outputs(const struct site *site, const struct entry *entry)
         .rewrite_gcs = entry->rewrite_gcs,
     };
     const char *folder = outputs_here(arena, site, &order);
+    if (site->far) /* they are at the cluster */
+        folder = NULL;
     const char *root = folder != NULL ? outputs_root(site, folder) : NULL;
     if (root != NULL) {
         const int fd = safe_path_open(root, safe_path_rest(root, folder));
@@ -65,7 +67,9 @@ static bool remove_outputs(const struct site *site, const struct entry *entry)
               root != NULL ? "outputs.discarded" : "outputs.kept",
               "study=%lld trial=%lld folder=%s", (long long)entry->item.study,
               (long long)entry->item.trial,
-              folder != NULL ? folder : entry->output_dir);
+              folder != NULL              ? folder
+              : entry->output_dir != NULL ? entry->output_dir
+                                          : "at the cluster");
     arena_free(arena);
     return root != NULL;
 }

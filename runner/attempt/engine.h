@@ -1,5 +1,5 @@
 /* engine.h - the functions that each engine (processes of this machine,
- * containers) offers to an attempt.
+ * containers, batch jobs of a cluster) offers to an attempt.
  *
  * An engine keeps its state outside the runner (folders, labels), so that
  * start() works after the runner was killed between any two steps. The
@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "proto/base/arena.h"
 #include "proto/base/error.h"
 #include "runner/base/folder.h"
 #include "runner/base/order.h"
@@ -43,10 +44,40 @@ struct engine_abilities {
     int64_t memory;      /* bytes, 0: not known */
 };
 
+/* The slots of a study at an engine that makes them on demand. */
+struct engine_slots {
+    int64_t study;
+    int asking;          /* that are up and wait for a trial */
+    int64_t wanted;      /* as engine_elastic.want() had it */
+    const char *need;    /* hash of what each needs; NULL: not known */
+    const char *refused; /* why there are no more of them; NULL: no reason */
+    int run, wait;   /* elements there: that have begun, and that have not */
+    const char *why; /* in the cluster's words, why these wait; or NULL */
+};
+
+/* How many a study wants. */
+struct engine_wanted {
+    int64_t study, slots;
+    const char *need; /* hash */
+    const char *is;   /* what each needs, as JSON; NULL: it is known by its
+                         hash */
+};
+
+/* For slots that are made on demand. Called between open() and close(). */
+struct engine_elastic {
+    /* Looks after the slots; returns the monotonic time of the next look. */
+    int64_t (*tick)(int64_t now_ms);
+    /* The studies that want slots or have some, in the arena; how many. */
+    size_t (*look)(struct arena *arena, const struct engine_slots **slots);
+    /* All that is wanted; other studies want none. */
+    void (*want)(const struct engine_wanted *wanted, size_t n);
+};
+
 /* What every kind of engine does for an attempt; called by one thread. */
 struct engine {
     const char *name;
-    bool images; /* runs images, and only these */
+    bool images;                          /* runs images, and only these */
+    const struct engine_elastic *elastic; /* NULL: slots are of this machine */
     /* Connects to it; before any other call, once.
      * HT_UNAVAILABLE  it cannot be reached now; the runner logs that and tries
      *                 again
@@ -86,5 +117,6 @@ struct engine {
 
 extern const struct engine engine_process;
 extern const struct engine engine_docker;
+extern const struct engine engine_slurm;
 
 #endif

@@ -105,12 +105,13 @@ static enum ht_status put_aside(struct arena *arena, const char *here,
 }
 
 /* A custom job may continue from what is there, and buckets are left to their
- * users. */
+ * users; what is at a cluster is runner/far's. */
 enum ht_status outputs_begin(const struct site *site, const struct order *order,
                              struct ht_error *err)
 {
     const char *asked = order->output_dir;
-    if (order->begun || !order->tuning || (asked != NULL && asked[0] != '/'))
+    if (site->far || order->begun || !order->tuning ||
+        (asked != NULL && asked[0] != '/'))
         return HT_OK;
     struct arena *arena = arena_new();
     const char *here = outputs_here(arena, site, order);

@@ -14,6 +14,7 @@
 #include "runner/base/disk.h"
 #include "runner/base/folder.h"
 #include "runner/base/procfs.h"
+#include "runner/base/seen.h"
 
 /* Marks a folder as an attempt's: written first, removed last. */
 static const char lease_file[] = "lease.json";
@@ -40,6 +41,11 @@ enum ht_status prepare_lease(const char *attempt_folder,
         return status;
     return disk_write(attempt_folder, lease_file, order->lease,
                       strlen(order->lease), 0600, err);
+}
+
+int64_t prepare_lease_ms(const char *attempt_folder)
+{
+    return disk_written_ms(attempt_folder, lease_file);
 }
 
 static enum ht_status write_params(const struct order *order,
@@ -144,10 +150,12 @@ static enum ht_status prepare_replica(const struct replica_env *env,
         .workdir = view->workdir,
         .copied = view->copied,
         .left_out = view->copied != NULL ? order->metrics_file : NULL,
-        .state = view->copied != NULL ? env->site->state : NULL,
+        .state = view->copied != NULL
+                     ? seen_path(arena, env->site, env->site->state)
+                     : NULL,
         .timeout_ms = order->timeout_ms,
         .grace_ms = order->grace_ms,
-        .boot = procfs_boot(boot) ? boot : NULL,
+        .boot = !env->site->elastic && procfs_boot(boot) ? boot : NULL,
         .guest = view->guest,
     };
     return folder_write_launch(folder, &launch, err);

@@ -26,6 +26,8 @@ char *prepare_replica_folder(struct arena *arena, const char *attempt_folder,
 /* Makes the folder and writes lease.json, before any other step. */
 enum ht_status prepare_lease(const char *attempt_folder,
                              const struct order *order, struct ht_error *err);
+/* When that was, by the clock of the file system; 0: there is no lease.json. */
+int64_t prepare_lease_ms(const char *attempt_folder);
 
 /* Makes folders, token, params and launch.json of every replica, and the
  * attempt's copy of its credentials; views[i] is of the order's replica i. Any

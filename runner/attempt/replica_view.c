@@ -6,6 +6,7 @@
 #include "proto/job/metrics_file.h"
 #include "runner/attempt/outputs.h"
 #include "runner/base/folder.h"
+#include "runner/base/seen.h"
 
 /* The usual path of a shell, and that of Docker. */
 static const struct pair usual_path = {"PATH", "/usr/local/bin:/usr/bin:/bin"};
@@ -116,14 +117,16 @@ struct replica_view replica_view_of_process(struct arena *arena,
 {
     const struct replica_order *own = &order->replicas[replica];
     const char *here = outputs_here(arena, site, order);
+    const char *outputs = here != NULL ? here : order->output_dir;
+    folder = seen_path(arena, site, folder);
     const char *gcs = outputs_is_rewritten(site, order) ? site->gcs_root : NULL;
     const bool copies = order->own_workdir && own->workdir != NULL;
     return (struct replica_view){
         .folder = folder,
-        .outputs = here != NULL ? here : order->output_dir,
-        .makes = here,
+        .outputs = seen_path(arena, site, outputs),
+        .makes = site->seen_state == NULL ? here : NULL,
         .workdir = copies ? folder_workdir(arena, folder) : own->workdir,
-        .copied = copies ? own->workdir : NULL,
+        .copied = copies ? seen_path(arena, site, own->workdir) : NULL,
         .argv = see_words(arena, order, &own->argv, gcs, folder),
         .base = move_values(arena, order, &order->captured, folder),
         .defaults = with_path(arena, &site->inherited, &usual_path),

@@ -27,7 +27,8 @@ static char **copy_words(struct arena *arena, const char *const words[])
 static int set_streams(posix_spawn_file_actions_t *actions,
                        const struct child *child)
 {
-    const int given[] = {child->input, child->output, -1};
+    const int given[] = {child->input, child->output,
+                         child->errors > 0 ? child->errors : -1};
     int code = 0;
     for (int fd = 0; fd < 3 && code == 0; fd++)
         code = given[fd] >= 0

@@ -8,7 +8,8 @@
 struct child {
     const char *const *argv; /* ends with NULL; argv[0] is looked up in PATH */
     const char *const *env;  /* the same; NULL: the runner's */
-    int input, output;       /* -1: /dev/null, which its stderr always is */
+    int input, output;       /* -1: /dev/null */
+    int errors;              /* its stderr; 0: /dev/null */
     short group; /* POSIX_SPAWN_SETSID, POSIX_SPAWN_SETPGROUP, or 0 */
 };
 

@@ -108,6 +108,12 @@ enum ht_status disk_replace(const char *folder, const char *name,
                    err);
 }
 
+/* ESTALE: another machine has removed or replaced the file of an NFS. */
+static bool is_gone(int code)
+{
+    return code == ENOENT || code == ESTALE;
+}
+
 enum ht_status disk_read_open(struct arena *arena, int fd, size_t limit,
                               struct disk_bytes *bytes, struct ht_error *err)
 {
@@ -120,6 +126,8 @@ enum ht_status disk_read_open(struct arena *arena, int fd, size_t limit,
         return ht_fail(err, HT_TOO_LARGE, "is longer than %zu bytes", limit);
     char *data = arena_alloc(arena, (size_t)status.st_size + 1, 1);
     const ssize_t n = whole_read_at(fd, data, (size_t)status.st_size, 0);
+    if (n < 0 && is_gone(errno))
+        return ht_fail(err, HT_NOT_FOUND, "was replaced");
     if (n < 0)
         return ht_fail_errno(err, errno, "cannot be read");
     *bytes = (struct disk_bytes){.data = data, .len = (size_t)n};
@@ -133,7 +141,7 @@ enum ht_status disk_read(struct arena *arena, const char *folder,
     const char *path = arena_printf(arena, "%s/%s", folder, name);
     const int fd =
         open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
-    if (fd < 0 && errno == ENOENT)
+    if (fd < 0 && is_gone(errno))
         return ht_fail(err, HT_NOT_FOUND, "%s does not exist", path);
     if (fd < 0)
         return ht_fail_errno(err, errno, "cannot open %s", path);
@@ -182,6 +190,15 @@ bool disk_has(const char *folder, const char *name)
     struct stat status;
     (void)snprintf(path, sizeof path, "%s/%s", folder, name);
     return lstat(path, &status) == 0;
+}
+
+bool disk_refresh(const char *folder)
+{
+    const int fd = open_folder(folder);
+    if (fd < 0)
+        return !is_gone(errno);
+    close(fd);
+    return true;
 }
 
 enum ht_status disk_mark(const char *folder, const char *name,
@@ -237,7 +254,7 @@ enum ht_status disk_make_folder(const char *path, struct ht_error *err)
     return HT_OK;
 }
 
-/* ---- the size of a folder ---- */
+/* ---- the size of a folder, and its newest file ---- */
 
 enum {
     MOST_LEVELS = 32,
@@ -247,6 +264,7 @@ enum {
 
 struct count {
     int64_t bytes, enough;
+    int64_t newest_ms;
     int files;
 };
 
@@ -255,6 +273,12 @@ static void add(struct count *count, int64_t bytes)
     count->bytes += bytes;
     if (++count->files > MOST_FILES)
         count->bytes = count->enough + 1;
+}
+
+static int64_t mtime_ms(const struct stat *status)
+{
+    return (int64_t)status->st_mtim.tv_sec * 1000 +
+           status->st_mtim.tv_nsec / 1000000;
 }
 
 static void count_folder(struct count *count, int fd, int level);
@@ -266,8 +290,11 @@ static void count_entry(struct count *count, int folder, const char *name,
     if (fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) != 0)
         return;
     add(count, (int64_t)status.st_blocks * BLOCK_BYTES);
-    if (!S_ISDIR(status.st_mode))
+    if (!S_ISDIR(status.st_mode)) {
+        const int64_t at_ms = mtime_ms(&status);
+        count->newest_ms = at_ms > count->newest_ms ? at_ms : count->newest_ms;
         return;
+    }
     if (level == MOST_LEVELS)
         add(count, count->enough);
     const int fd =
@@ -292,11 +319,33 @@ static void count_folder(struct count *count, int fd, int level)
     closedir(dir);
 }
 
+static void count_below(struct count *count, const char *path)
+{
+    const int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd >= 0)
+        count_folder(count, fd, 1);
+}
+
 int64_t disk_usage(const char *path, int64_t enough)
 {
     struct count count = {.enough = enough};
-    const int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (fd >= 0)
-        count_folder(&count, fd, 1);
+    count_below(&count, path);
     return count.bytes;
+}
+
+int64_t disk_newest_ms(const char *path)
+{
+    struct count count = {.enough = INT64_MAX / 4}; /* the sum must fit */
+    count_below(&count, path);
+    return count.newest_ms;
+}
+
+int64_t disk_written_ms(const char *folder, const char *name)
+{
+    char path[PATH_MAX];
+    struct stat status;
+    const int len = snprintf(path, sizeof path, "%s/%s", folder, name);
+    return len > 0 && (size_t)len < sizeof path && lstat(path, &status) == 0
+               ? mtime_ms(&status)
+               : 0;
 }

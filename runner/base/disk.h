@@ -33,7 +33,7 @@ struct disk_bytes { /* a whole file, a NUL behind it */
 };
 
 /* Reads a regular file of at most `limit` bytes into the arena.
- * HT_NOT_FOUND  there is none
+ * HT_NOT_FOUND  there is none, or, on NFS, it was replaced meanwhile
  * HT_TOO_LARGE  it is longer than the limit
  * HT_IO         it cannot be read or is no regular file */
 enum ht_status disk_read(struct arena *arena, const char *folder,
@@ -56,6 +56,10 @@ bool disk_write_kernel(const char *path, const char *text);
 
 bool disk_has(const char *folder, const char *name);
 
+/* On NFS, what another machine has put into the folder may be unknown here for
+ * a minute; opening the folder asks the server. False when it is gone. */
+bool disk_refresh(const char *folder);
+
 /* Makes an empty file, without fsync: it survives this process, but maybe not
  * the machine. HT_OK when it exists already.
  * HT_IO  it cannot be made, or is a link */
@@ -73,5 +77,11 @@ enum ht_status disk_make_folder(const char *path, struct ht_error *err);
  * very many files or levels the result is also more than that. Reads every
  * folder of the tree, which may take seconds. */
 int64_t disk_usage(const char *path, int64_t enough);
+/* When the newest file below was written, wall clock of the file system; links
+ * not followed, folders not counted. 0: there is none. It reads as much as
+ * disk_usage(). */
+int64_t disk_newest_ms(const char *path);
+/* When the file was written, by the same clock; 0: it is not there. */
+int64_t disk_written_ms(const char *folder, const char *name);
 
 #endif

@@ -31,6 +31,8 @@ struct launch {
     const char
         *boot; /* id of the kernel's boot that it is valid for; NULL: any */
     struct guest guest; /* what the trainer may see and use */
+    bool in_batch;      /* a job of Slurm, whose warnings the trainer ignores
+                           unless it handles them; not on disk */
 };
 
 /* Identifies a process for ever; a pid alone is reused. */

@@ -234,7 +234,9 @@ placement_choose(const struct site *site, const struct order *order,
                  struct placement *placement, struct ht_error *err)
 {
     struct placement chosen = make_empty(order);
-    enum ht_status status = take_all(order, rooms, &chosen, err);
+    /* A cluster gives GPUs itself. */
+    enum ht_status status =
+        site->elastic ? HT_OK : take_all(order, rooms, &chosen, err);
     for (size_t i = 0; i < chosen.n && status == HT_OK; i++) {
         struct replica_place *place = &chosen.replicas[i];
         status = address(site, order, i, &place->address, &place->claim, err);

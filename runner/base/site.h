@@ -31,6 +31,10 @@ struct site {
     struct pairs labels;      /* of --label */
     struct pairs inherited;   /* HOME, USER, LANG, TZ, TMPDIR as far as set */
     const char *runner;       /* its id, in names and labels */
+    bool elastic;             /* slots are made on demand on other machines,
+                                 which share the state folder */
+    bool far;                 /* ... which do not share it: runner/far */
+    const char *seen_state;   /* its path there; NULL: the same */
 
     /* Processes; see runner/process/isolation.h. */
     struct guest guest;           /* what every trial's begins with */
@@ -52,6 +56,11 @@ struct site {
     bool share_gpus;                 /* a GPU may have several trials */
     const char *docker_host; /* as DOCKER_HOST; NULL: the usual sockets */
     int64_t start_limit_ms;  /* for containers to begin, without pulls */
+
+    /* The cluster; see struct slurm_settings. */
+    const char *slurm_rest, *slurm_token, *slurm_ssh;
+    const char *slurm_folder;   /* beside slurm_ssh: the root of runner/far */
+    const char *slurm_defaults; /* file of slurm_read_defaults(), NULL: none */
 };
 
 #endif

@@ -3,10 +3,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "runner/attempt/mounts.h"
 #include "runner/base/json.h"
 #include "runner/base/placement.h"
 #include "runner/base/rules.h"
-#include "runner/container/mounts.h"
 #include "runner/container/network.h"
 #include "runner/docker/image.h"
 

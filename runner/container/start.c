@@ -6,12 +6,12 @@
 
 #include "proto/base/clock.h"
 #include "proto/net/relay.h"
+#include "runner/attempt/mounts.h"
 #include "runner/attempt/prepare.h"
 #include "runner/attempt/replica_view.h"
 #include "runner/base/disk.h"
 #include "runner/container/attempt.h"
 #include "runner/container/container.h"
-#include "runner/container/mounts.h"
 
 enum {
     FIRST_PAUSE_MS = 250, /* before a step is tried again */

@@ -14,6 +14,7 @@
 
 #include "proto/base/clock.h"
 #include "runner/attempt/prepare.h"
+#include "runner/attempt/prepare_processes.h"
 #include "runner/attempt/replica_view.h"
 #include "runner/attempt/replicas.h"
 #include "runner/base/child.h"
@@ -109,58 +110,18 @@ static enum ht_status spawn_shim(const struct site *site,
     return HT_OK;
 }
 
-/* Arguments for the entry point of an image are not a command. */
-static enum ht_status check_commands(const struct order *order,
-                                     struct ht_error *err)
+static void apply_isolation(const struct engine_place *place,
+                            struct arena *arena, size_t replica,
+                            struct replica_view *view)
 {
-    for (size_t i = 0; i < order->n_replicas; i++) {
-        const struct replica_order *replica = &order->replicas[i];
-        if (replica->image != NULL && replica->entry_words == 0)
-            return ht_fail(err, HT_PRECONDITION,
-                           "image %.128s needs a container engine; this runner "
-                           "starts processes: give a command",
-                           replica->image);
-    }
-    return HT_OK;
-}
-
-/* An earlier trial may have removed it. */
-static enum ht_status check_workdir(struct arena *arena, const char *workdir,
-                                    struct ht_error *err)
-{
-    char reason[HT_MAX_REASON];
-    /* Only in a folder there is a ".". */
-    if (workdir == NULL ||
-        access(arena_printf(arena, "%s/.", workdir), X_OK) == 0)
-        return HT_OK;
-    folder_describe_workdir(errno, workdir, reason);
-    return ht_fail(err, HT_PRECONDITION, "%s", reason);
+    isolation_apply(arena, place->site, place->order, replica, view);
 }
 
 static enum ht_status prepare(const struct engine_place *place,
                               struct ht_error *err)
 {
-    const struct order *order = place->order;
-    enum ht_status status = check_commands(order, err);
-    if (status != HT_OK || prepare_is_complete(order, place->folder))
-        return status;
-    struct arena *arena = arena_new();
-    struct replica_view *views =
-        arena_alloc(arena, order->n_replicas, sizeof *views);
-    for (size_t i = 0; status == HT_OK && i < order->n_replicas; i++) {
-        views[i] = replica_view_of_process(
-            arena, place->site, order, i,
-            prepare_replica_folder(arena, place->folder, &order->replicas[i]));
-        isolation_apply(arena, place->site, order, i, &views[i]);
-        /* A copy is made by the trainer's process: check its source. */
-        const char *copied = views[i].copied;
-        status = check_workdir(arena,
-                               copied != NULL ? copied : views[i].workdir, err);
-    }
-    if (status == HT_OK)
-        status = prepare_replicas(place->site, order, place->placement,
-                                  place->folder, views, err);
-    arena_free(arena);
+    const enum ht_status status =
+        prepare_processes(place, apply_isolation, err);
     return status == HT_OK ? disk_mark(place->folder, mark_prepared, err)
                            : status;
 }

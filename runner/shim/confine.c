@@ -300,7 +300,8 @@ static void pass_signals(pid_t child, int *status)
         const int number = sigwaitinfo(&all, NULL);
         if (number > 0 && number != SIGCHLD) {
             kill(-child, number);
-            kill(child, number); /* it may have left its group */
+            if (getpgid(child) != child)
+                kill(child, number); /* it has left its group */
         }
         pid_t pid;
         while ((pid = waitpid(-1, status, WNOHANG)) > 0) {

@@ -4,9 +4,13 @@
 #include <string.h>
 
 #include "proto/base/memory.h"
+#include "runner/mirror/serve.h"
 #include "runner/shim/confine.h"
 #include "runner/shim/guest_command.h"
+#include "runner/shim/image.h"
+#include "runner/shim/image_inside.h"
 #include "runner/shim/shim.h"
+#include "runner/shim/slurm.h"
 
 int main(int argc, char **argv)
 {
@@ -17,15 +21,27 @@ int main(int argc, char **argv)
     }
     if (argc > 3 && strcmp(argv[1], "--guest") == 0)
         return guest_command_run(argv[2], argv + 3);
+    if (argc == 3 && strcmp(argv[1], "--slurm") == 0 && argv[2][0] == '/')
+        return slurm_run(argv[2]);
+    if (argc == 3 && strcmp(argv[1], "--mirror") == 0)
+        return serve_run(argv[2]);
+    if (argc >= 3 && strcmp(argv[1], "--enter") == 0 && argv[2][0] == '/')
+        return image_enter(argv[2], argv + 3);
+    if (argc == 3 && strcmp(argv[1], "--inside") == 0 && argv[2][0] == '/')
+        return image_inside_run(argv[2]);
     if (argc != 2 || argv[1][0] != '/') {
-        (void)fprintf(stderr,
-                      "usage: hypertune-shim FOLDER | --sandbox | --guest JSON "
-                      "COMMAND...\n"
-                      "Runs FOLDER/launch.json; FOLDER is absolute. "
-                      "Started by hypertune-runner. --sandbox prints the best "
-                      "sandbox for trials that this user can make "
-                      "here, --guest runs COMMAND as a guest.\n");
+        (void)fprintf(
+            stderr, "usage: hypertune-shim FOLDER | --slurm BATCH | --mirror "
+                    "ROOT | --sandbox | --guest JSON COMMAND...\n"
+                    "Runs FOLDER/launch.json; FOLDER is absolute. "
+                    "Started by hypertune-runner. --slurm runs trials in a job "
+                    "of Slurm, as the runner answers in the folder BATCH. "
+                    "--mirror has the files of a runner elsewhere in ROOT, as "
+                    "it says at stdin. "
+                    "--sandbox prints the best "
+                    "sandbox for trials that this user can make "
+                    "here, --guest runs COMMAND as a guest.\n");
         return SHIM_USAGE;
     }
-    return shim_run(argv[1]);
+    return shim_run(argv[1], NULL);
 }

@@ -21,18 +21,26 @@
 #include "runner/base/disk.h"
 #include "runner/base/folder.h"
 #include "runner/base/procfs.h"
+#include "runner/element/element.h"
+#include "runner/element/modules.h"
 #include "runner/shim/confine.h"
 #include "runner/shim/filter.h"
+#include "runner/shim/image.h"
 #include "runner/shim/log.h"
 #include "runner/shim/trainer.h"
 
 enum {
     POLL_MS = 100,        /* between checks of `stop` without inotify */
+    BATCH_POLL_MS = 1000, /* ... that may ask a server of NFS */
     WATCH_AFTER_MS = 100, /* inotify costs its process 10 ms at the end */
     LEFTOVER_BOUND_MS =
         10000,             /* for processes that SIGKILL does not end at once */
     DRAIN_BOUND_MS = 2000, /* for output of a process that keeps a pipe open */
-    FULL_DISK_TRIES = 60,  /* one a second, until exit.json fits */
+    LATE_MS = 50,          /* for a signal of Slurm that ended the trainer */
+    LATE_FAILED_MS = 500,  /* ... which did not end well */
+    EXIT_MS = 1500,        /* from the trainer's end to exit.json */
+    EARLY_MS = 90000,     /* Slurm warns up to a minute before it is asked to */
+    FULL_DISK_TRIES = 60, /* one a second, until exit.json fits */
     CHUNK = 64 * 1024
 };
 
@@ -40,19 +48,26 @@ enum phase { PHASE_RUNNING, PHASE_TERMINATING, PHASE_KILLING };
 
 struct shim {
     const char *folder;
-    int folder_fd; /* with the lock: one shim per folder */
+    const struct shim_batch *batch; /* NULL: in no job of Slurm */
+    pid_t parent;                   /* getppid() at first: it may end */
+    int folder_fd;                  /* with the lock: one shim per folder */
     struct arena *arena;
     struct folder_id id;
     struct launch launch;
-    int signals;      /* signalfd: SIGCHLD, SIGTERM, SIGINT, SIGHUP */
-    int watch;        /* inotify on the folder, -1: check every POLL_MS */
+    int signals; /* signalfd: SIGCHLD, SIGTERM, SIGINT, SIGHUP, in a job of
+                    Slurm SIGUSR1 */
+    int watch;   /* inotify on the folder, -1: check every poll_ms */
+    int poll_ms;
+    int64_t poll_at;  /* monotonic: when to check without inotify */
     int64_t watch_at; /* monotonic: when to try inotify; INT64_MAX: never */
     struct trainer trainer;
     struct shim_log logs[2];
+    bool in_image; /* the trainer is in a container of a tool */
     bool ended;
     int wait_status;
     enum phase phase;
     int64_t timeout_at;   /* monotonic; INT64_MAX: never */
+    int64_t limit_at;     /* ... before Slurm's limit; INT64_MAX: never */
     int64_t kill_at;      /* end of the grace; INT64_MAX: never */
     struct ending ending; /* outcome and reason once the shim ended it */
     char buffer[CHUNK];
@@ -60,7 +75,7 @@ struct shim {
 
 /* ---- set-up ---- */
 
-static int open_signals(void)
+static int open_signals(bool in_batch)
 {
     sigset_t set;
     sigemptyset(&set);
@@ -68,6 +83,8 @@ static int open_signals(void)
     sigaddset(&set, SIGTERM);
     sigaddset(&set, SIGINT);
     sigaddset(&set, SIGHUP);
+    if (in_batch)
+        sigaddset(&set, SIGUSR1);
     sigprocmask(SIG_SETMASK, &set, NULL);
     (void)signal(SIGCHLD, SIG_DFL); /* ignored, the kernel would reap */
     return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
@@ -111,24 +128,68 @@ static enum ht_status announce(const struct shim *shim, struct ht_error *err)
     return folder_write_shim(shim->folder, &self, err);
 }
 
-/* Variables that the container sets best, such as its user's HOME. */
-static void take_inherited(struct arena *arena, struct launch *launch)
+/* Adds the variables; one that is there is replaced or stays. */
+static void add_variables(struct arena *arena, struct launch *launch,
+                          const struct pairs *added, bool replaced)
 {
-    const size_t room = launch->env.n + launch->inherited.n + 1;
+    const size_t room = launch->env.n + added->n + 1;
     struct pair *items = arena_alloc(arena, room, sizeof *items);
     size_t n = 0;
     for (; n < launch->env.n; n++)
         items[n] = launch->env.items[n];
-    for (size_t i = 0; i < launch->inherited.n; i++) {
-        const char *name = launch->inherited.items[i];
-        const char *value = getenv(name);
+    for (size_t i = 0; i < added->n; i++) {
         size_t k = 0;
-        while (k < launch->env.n && strcmp(items[k].name, name) != 0)
+        while (k < launch->env.n &&
+               strcmp(items[k].name, added->items[i].name) != 0)
             k++;
-        if (value != NULL && k == launch->env.n)
-            items[n++] = (struct pair){.name = name, .value = value};
+        if (k == launch->env.n)
+            items[n++] = added->items[i];
+        else if (replaced)
+            items[k] = added->items[i];
     }
     launch->env = (struct pairs){.n = n, .items = items};
+}
+
+/* Variables that the container sets best, such as its user's HOME. */
+static void take_inherited(struct arena *arena, struct launch *launch)
+{
+    const struct strings *names = &launch->inherited;
+    struct pair *items = arena_alloc(arena, names->n + 1, sizeof *items);
+    size_t n = 0;
+    for (size_t i = 0; i < names->n; i++) {
+        const char *value = getenv(names->items[i]);
+        if (value != NULL)
+            items[n++] = (struct pair){.name = names->items[i], .value = value};
+    }
+    const struct pairs found = {.n = n, .items = items};
+    add_variables(arena, launch, &found, false);
+}
+
+/* A container has no folder and no module of the node. */
+static struct pairs given_to_image(struct arena *arena,
+                                   const struct pairs *given)
+{
+    struct pair *items = arena_alloc(arena, given->n + 1, sizeof *items);
+    size_t n = 0;
+    for (size_t i = 0; i < given->n; i++)
+        if (strcmp(given->items[i].name, "TMPDIR") != 0)
+            items[n++] = given->items[i];
+    return (struct pairs){.n = n, .items = items};
+}
+
+static void fit_into_batch(struct arena *arena, struct launch *launch,
+                           const struct shim_batch *batch, bool in_image)
+{
+    if (batch->addresses.n > 0)
+        addresses_put(arena, &batch->addresses, launch);
+    if (!in_image)
+        modules_put(arena, &batch->modules, launch);
+    const struct pairs given =
+        in_image ? given_to_image(arena, &batch->given) : batch->given;
+    add_variables(arena, launch, &given, true);
+    add_variables(arena, launch, &batch->defaults, false);
+    launch->boot = NULL; /* of the runner's machine */
+    launch->in_batch = true;
 }
 
 static enum ht_status prepare(struct shim *shim, struct ht_error *err)
@@ -136,11 +197,14 @@ static enum ht_status prepare(struct shim *shim, struct ht_error *err)
     if (getsid(0) != getpid())
         (void)setsid();
     prctl(PR_SET_CHILD_SUBREAPER, 1);
-    shim->signals = open_signals();
+    shim->signals = open_signals(shim->batch != NULL);
     if (shim->signals < 0)
         return ht_fail_errno(err, errno, "no signalfd");
     enum ht_status status =
         folder_read_launch(shim->arena, shim->folder, &shim->launch, err);
+    shim->in_image = shim->batch != NULL && image_is_wanted(shim->folder);
+    if (status == HT_OK && shim->batch != NULL)
+        fit_into_batch(shim->arena, &shim->launch, shim->batch, shim->in_image);
     if (status == HT_OK)
         status = shim_log_open(&shim->logs[0], shim->folder_fd, "stdout", err);
     if (status == HT_OK)
@@ -149,6 +213,9 @@ static enum ht_status prepare(struct shim *shim, struct ht_error *err)
         status = announce(shim, err);
     if (status == HT_OK)
         take_inherited(shim->arena, &shim->launch);
+    if (status == HT_OK && shim->in_image)
+        status = image_wrap(shim->arena, shim->folder, &shim->batch->container,
+                            &shim->launch, err);
     return status;
 }
 
@@ -196,7 +263,8 @@ static void signal_trainer(const struct shim *shim, int number)
     if (shim->ended)
         return; /* reaped: another process may have the pid */
     kill(-shim->trainer.pid, number);
-    kill(shim->trainer.pid, number); /* it may have left its group */
+    if (getpgid(shim->trainer.pid) != shim->trainer.pid)
+        kill(shim->trainer.pid, number); /* it has left its group */
 }
 
 static void kill_trainer(struct shim *shim)
@@ -206,24 +274,69 @@ static void kill_trainer(struct shim *shim)
     signal_trainer(shim, SIGKILL);
 }
 
+/* False when its end has begun before. */
+static bool begin_end(struct shim *shim, enum outcome outcome,
+                      const char *reason)
+{
+    if (shim->phase != PHASE_RUNNING)
+        return false;
+    folder_end(&shim->ending, outcome, "%s", reason);
+    shim->phase = PHASE_TERMINATING;
+    shim->timeout_at = INT64_MAX;
+    shim->limit_at = INT64_MAX;
+    shim->kill_at = clock_monotonic_ms() + shim->launch.grace_ms;
+    return true;
+}
+
 static void end_trainer(struct shim *shim, enum outcome outcome, bool at_once,
                         const char *reason)
 {
-    if (shim->phase == PHASE_RUNNING) {
-        folder_end(&shim->ending, outcome, "%s", reason);
-        shim->phase = PHASE_TERMINATING;
-        shim->timeout_at = INT64_MAX;
-        shim->kill_at = clock_monotonic_ms() + shim->launch.grace_ms;
-        if (!at_once)
-            signal_trainer(shim, SIGTERM);
-    }
+    if (begin_end(shim, outcome, reason) && !at_once)
+        signal_trainer(shim, SIGTERM);
     if (at_once && shim->phase != PHASE_KILLING)
         kill_trainer(shim);
+}
+
+static void kill_by(struct shim *shim, int64_t at)
+{
+    if (shim->phase == PHASE_TERMINATING && shim->kill_at > at)
+        shim->kill_at = at;
+}
+
+/* A trainer may look for the file `stop`, too. */
+static void end_before_limit(struct shim *shim)
+{
+    struct stop_order order = {.kill = false};
+    (void)snprintf(order.reason, sizeof order.reason, "%s",
+                   element_before_limit);
+    if (shim->phase == PHASE_RUNNING)
+        (void)folder_write_stop(shim->folder, &order, NULL);
+    end_trainer(shim, OUTCOME_LOST, false, element_before_limit);
+    kill_by(shim, shim->batch->end_at);
+}
+
+/* Where the limit is known, the clock of this process is more exact. */
+static void obey_warning(struct shim *shim)
+{
+    const int64_t left = shim->limit_at - clock_monotonic_ms();
+    if (shim->limit_at == INT64_MAX || left > EARLY_MS)
+        end_before_limit(shim);
+}
+
+/* Two orders to end would be one too many for some trainers. */
+static void end_with_job(struct shim *shim, pid_t sender)
+{
+    if (begin_end(shim, OUTCOME_LOST, element_with_job) &&
+        sender == shim->parent)
+        signal_trainer(shim, SIGTERM);
+    kill_by(shim, clock_monotonic_ms() + shim->batch->kill_wait_ms - EXIT_MS);
 }
 
 static void look_for_stop(struct shim *shim)
 {
     struct stop_order order;
+    if (shim->batch != NULL)
+        (void)disk_refresh(shim->folder);
     if (folder_read_stop(shim->folder, &order, NULL) != HT_OK)
         return;
     char reason[HT_MAX_REASON];
@@ -247,6 +360,12 @@ static void look_at_clock(struct shim *shim)
                        clock_duration(limit, shim->launch.timeout_ms));
         end_trainer(shim, OUTCOME_TIMEOUT, false, reason);
     }
+    if (now >= shim->limit_at)
+        end_before_limit(shim);
+    if (shim->watch < 0 && now >= shim->poll_at) {
+        shim->poll_at = now + shim->poll_ms;
+        look_for_stop(shim);
+    }
     if (now >= shim->kill_at)
         kill_trainer(shim);
 }
@@ -267,15 +386,43 @@ static bool reap_children(struct shim *shim)
     return pid == 0;
 }
 
+static void obey_signal(struct shim *shim, const struct signalfd_siginfo *info)
+{
+    const int number = (int)info->ssi_signo;
+    if (number == SIGUSR1)
+        obey_warning(shim);
+    else if (number != SIGTERM && number != SIGINT)
+        return;
+    else if (shim->batch != NULL)
+        end_with_job(shim, (pid_t)info->ssi_pid);
+    else
+        end_trainer(shim, OUTCOME_STOPPED, false,
+                    "stopped: its supervisor got a signal to end");
+}
+
 static void read_signals(struct shim *shim)
 {
     struct signalfd_siginfo info;
     while (read(shim->signals, &info, sizeof info) == sizeof info) {
-        if (info.ssi_signo == SIGTERM || info.ssi_signo == SIGINT)
-            end_trainer(shim, OUTCOME_STOPPED, false,
-                        "stopped: its supervisor got a signal to end");
+        obey_signal(shim, &info);
     }
     reap_children(shim);
+}
+
+/* Slurm signals one process after the other: the trainer may have ended by a
+ * signal that this process has not got yet, and its result is none. */
+static void wait_for_late_signal(struct shim *shim)
+{
+    const int64_t deadline =
+        clock_monotonic_ms() +
+        (shim->wait_status == 0 ? LATE_MS : LATE_FAILED_MS);
+    int64_t left = deadline - clock_monotonic_ms();
+    while (shim->phase == PHASE_RUNNING && left > 0) {
+        struct pollfd fd = {.fd = shim->signals, .events = POLLIN};
+        if (poll(&fd, 1, (int)left) > 0)
+            read_signals(shim);
+        left = deadline - clock_monotonic_ms();
+    }
 }
 
 static void read_watch(struct shim *shim)
@@ -285,20 +432,29 @@ static void read_watch(struct shim *shim)
     look_for_stop(shim);
 }
 
+static int64_t earlier(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
 static int wait_ms(const struct shim *shim)
 {
-    int64_t wake =
-        shim->timeout_at < shim->kill_at ? shim->timeout_at : shim->kill_at;
+    int64_t wake = earlier(shim->timeout_at, shim->kill_at);
+    wake = earlier(wake, shim->limit_at);
+    if (shim->watch < 0)
+        wake = earlier(wake, shim->poll_at);
     if (wake == INT64_MAX)
-        return shim->watch >= 0 ? -1 : POLL_MS;
+        return -1;
     wake -= clock_monotonic_ms();
-    const int64_t most = shim->watch >= 0 ? INT32_MAX : POLL_MS;
-    return (int)(wake < 0 ? 0 : wake < most ? wake : most);
+    return (int)(wake < 0 ? 0 : earlier(wake, INT32_MAX));
 }
 
 static void supervise(struct shim *shim)
 {
-    shim->watch_at = clock_monotonic_ms() + WATCH_AFTER_MS;
+    const int64_t now = clock_monotonic_ms();
+    if (shim->batch == NULL)
+        shim->watch_at = now + WATCH_AFTER_MS;
+    shim->poll_at = now + shim->poll_ms;
     look_for_stop(shim); /* an order may be older than this process */
     reap_children(shim);
     while (!shim->ended) {
@@ -318,8 +474,6 @@ static void supervise(struct shim *shim)
             read_signals(shim);
         if (fds[3].revents != 0)
             read_watch(shim);
-        else if (shim->watch < 0)
-            look_for_stop(shim);
         look_at_clock(shim);
     }
 }
@@ -363,8 +517,12 @@ static void run_trainer(struct shim *shim)
     filter_install();
     if (shim->launch.timeout_ms > 0)
         shim->timeout_at = clock_monotonic_ms() + shim->launch.timeout_ms;
+    if (shim->batch != NULL)
+        shim->limit_at = shim->batch->stop_at;
     supervise(shim);
     shim->ending.ended_ms = clock_wall_ms();
+    if (shim->batch != NULL)
+        wait_for_late_signal(shim);
     /* A trainer that fails while all replicas are being stopped may fail by the
      * end of another one before this shim has read its order. */
     if (shim->wait_status != 0)
@@ -373,6 +531,8 @@ static void run_trainer(struct shim *shim)
     drain_output(shim);
     const struct ending ordered = shim->ending;
     trainer_describe(shim->wait_status, &shim->ending);
+    if (shim->in_image)
+        image_describe(shim->folder, &shim->ending);
     if (shim->wait_status != 0 && cgroup_was_full(&shim->launch.guest))
         folder_end(&shim->ending, OUTCOME_FAILED,
                    "killed by signal %d (SIGKILL): it needs more than the "
@@ -398,17 +558,22 @@ static int finish(struct shim *shim)
     return SHIM_FAILED;
 }
 
-int shim_run(const char *folder)
+int shim_run(const char *folder, const struct shim_batch *batch)
 {
     struct shim *shim = ht_xcalloc(1, sizeof *shim);
     *shim = (struct shim){
         .folder = folder,
+        .batch = batch,
+        .parent = getppid(),
         .signals = -1,
         .watch = -1,
+        .watch_at = INT64_MAX,
+        .poll_ms = batch != NULL ? BATCH_POLL_MS : POLL_MS,
         .arena = arena_new(),
         .trainer = {.pid = -1, .outputs = {-1, -1}, .status = -1},
         .logs = {{.fd = -1}, {.fd = -1}},
         .timeout_at = INT64_MAX,
+        .limit_at = INT64_MAX,
         .kill_at = INT64_MAX,
     };
     bool finished = false;

@@ -6,6 +6,11 @@
 #ifndef HT_RUNNER_SHIM_SHIM_H
 #define HT_RUNNER_SHIM_SHIM_H
 
+#include <stdint.h>
+
+#include "proto/base/text.h"
+#include "runner/element/addresses.h"
+
 /* Exit codes of the program. */
 enum {
     SHIM_DONE = 0,   /* exit.json has the trainer's end */
@@ -14,8 +19,27 @@ enum {
     SHIM_FAILED = 1, /* the folder cannot be read or written */
 };
 
+/* For a trainer in a job of Slurm. Its folder may be on NFS, and launch.json
+ * was written on another machine.
+ *
+ * At `stop_at` the trainer is stopped before Slurm's limit, at SIGUSR1 unless
+ * `stop_at` is near; SIGTERM is passed on when the parent of this process sends
+ * it: else Slurm has sent it to the trainer, too. All of this is an end as
+ * `lost`, for the reasons of element.h. */
+struct shim_batch {
+    int64_t stop_at;            /* monotonic; INT64_MAX: never */
+    int64_t end_at;             /* the limit itself, the same */
+    int64_t kill_wait_ms;       /* from SIGTERM to Slurm's SIGKILL */
+    struct pairs given;         /* variables over those of launch.json */
+    struct pairs defaults;      /* and those that it may have itself */
+    struct pairs modules;       /* see modules_put() */
+    struct addresses addresses; /* all known; n 0: the texts stay */
+    struct strings container;   /* see image_way_read() */
+};
+
 /* Runs the trainer of FOLDER/launch.json until no process of it is left.
- * Changes this process: session, child subreaper, signal mask. */
-int shim_run(const char *folder);
+ * Changes this process: session, child subreaper, signal mask. `batch` NULL: it
+ * is in no job of Slurm. */
+int shim_run(const char *folder, const struct shim_batch *batch);
 
 #endif

@@ -55,10 +55,20 @@ static void exec_in_path(const struct launch *launch, char *const argv[],
     errno = worst;
 }
 
-static void reset_signals(void)
+static void exec_words(const struct launch *launch, char *const argv[],
+                       char *const env[])
+{
+    if (strchr(argv[0], '/') != NULL)
+        execve(argv[0], argv, env);
+    else
+        exec_in_path(launch, argv, env);
+}
+
+/* Slurm may warn all processes of a job. */
+static void reset_signals(bool in_batch)
 {
     for (int number = 1; number < NSIG; number++)
-        (void)signal(number, SIG_DFL);
+        (void)signal(number, in_batch && number == SIGUSR1 ? SIG_IGN : SIG_DFL);
     sigset_t none;
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
@@ -113,7 +123,7 @@ static void become_trainer(const struct child *child, struct fault *fault)
     /* A change of the user would undo it. */
     if (guest->sandbox != SANDBOX_NAMESPACES)
         prctl(PR_SET_PDEATHSIG, SIGKILL);
-    reset_signals();
+    reset_signals(child->launch->in_batch);
     fault->step = STEP_COPY;
     if (!copy_workdir(child->launch, fault->text))
         return;
@@ -121,10 +131,7 @@ static void become_trainer(const struct child *child, struct fault *fault)
     if (chdir(child->workdir) != 0)
         return;
     fault->step = STEP_EXEC;
-    if (strchr(child->argv[0], '/') != NULL)
-        execve(child->argv[0], child->argv, child->env);
-    else
-        exec_in_path(child->launch, child->argv, child->env);
+    exec_words(child->launch, child->argv, child->env);
 }
 
 _Noreturn static void run_child(const struct child *child)
@@ -226,6 +233,14 @@ static char **environment_of(struct arena *arena, const struct pairs *env)
         vector[i] = arena_printf(arena, "%s=%s", env->items[i].name,
                                  env->items[i].value);
     return vector;
+}
+
+void trainer_become(struct arena *arena, const struct launch *launch,
+                    struct ending *ending)
+{
+    exec_words(launch, vector_of(arena, &launch->argv),
+               environment_of(arena, &launch->env));
+    describe_exec(errno, launch->argv.items[0], ending);
 }
 
 static void close_end(int *end)

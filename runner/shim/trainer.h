@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+#include "proto/base/arena.h"
 #include "runner/base/folder.h"
 
 /* The program that the shim runs; the caller reaps it and closes its
@@ -25,6 +26,11 @@ struct trainer {
  * reason, and no process and no descriptor is left. */
 bool trainer_start(const struct launch *launch, const char *folder, uid_t uid,
                    struct trainer *trainer, struct ending *ending);
+
+/* Becomes the program, with this process's folder and streams. Returns only
+ * when that failed, with the same ending. */
+void trainer_become(struct arena *arena, const struct launch *launch,
+                    struct ending *ending);
 
 /* The trainer's status, from that which waitpid() gave of `pid`. */
 int trainer_status(const struct trainer *trainer, int wait_status);

@@ -145,7 +145,7 @@ void facts_put(struct text *out, const struct attempt *attempt,
     put_python(out, &facts->python);
     const char *output =
         outputs_here(arena, attempt->place.site, attempt->order);
-    if (output != NULL)
+    if (output != NULL && !attempt->place.site->far)
         json_put_string(out, "output", output);
     json_put_string(out, "host", host);
     json_close(out);

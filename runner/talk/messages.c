@@ -94,7 +94,9 @@ static void put_rules(struct text *out, const struct site *site,
     const struct engine_abilities abilities = abilities_of(site, engine);
     const struct strings accounts = credentials_accounts(arena, site);
     json_open(out, "rules");
-    json_put_bool(out, "images", engine->images);
+    json_put_bool(out, "images", engine->images || engine->elastic != NULL);
+    if (engine->elastic != NULL)
+        json_put_bool(out, "elastic", true);
     json_put_strings(out, "allow", &site->allowed);
     json_put_strings(out, "volumeRoots", &site->volume_roots);
     json_put_string(out, "gcsRoot", site->gcs_root);
@@ -312,6 +314,16 @@ static bool send_checkpoint(struct talk *talk, const struct attempt *attempt)
     return true;
 }
 
+static void send_drained(struct talk *talk, const struct attempt *attempt)
+{
+    struct text *out = open_request(talk, REQUEST_DRAINED, attempt);
+    attempt_evidence_text(attempt, out);
+    if (attempt->ending.outcome == OUTCOME_LOST &&
+        checkpoints_has_saved(attempt))
+        json_put_bool(out, "saved", true);
+    close_request(talk);
+}
+
 /* The life of an attempt: started, its checkpoints, ended, drained. */
 static bool send_progress(struct talk *talk)
 {
@@ -323,9 +335,7 @@ static bool send_progress(struct talk *talk)
             return true;
         if (attempt->ended_confirmed && attempt_is_shipped(attempt) &&
             !owes_facts(attempt) && checkpoints_are_settled(attempt)) {
-            attempt_evidence_text(attempt,
-                                  open_request(talk, REQUEST_DRAINED, attempt));
-            close_request(talk);
+            send_drained(talk, attempt);
             return true;
         }
         if (attempt->ended && !attempt->ended_confirmed) {

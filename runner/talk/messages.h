@@ -12,6 +12,7 @@
 #include "proto/base/text.h"
 #include "runner/base/order.h"
 #include "runner/reports/log.h"
+#include "runner/talk/elastic.h"
 #include "runner/transfer/transfers.h"
 
 struct sender {      /* identifies the runner */
@@ -69,13 +70,15 @@ struct talk { /* state of sending and answers; see talk.h */
     int64_t retry_at;    /* monotonic */
     int64_t quiet_until; /* monotonic; no new request before */
     struct talk_request request;
-    struct pace pace; /* of messages that can have more or less */
-    uint64_t turn;    /* chooses the attempt whose records or log come next */
-    int64_t poll_id;  /* of the newest poll */
-    bool polling;     /* a poll is under way */
-    int polled_slots; /* that it named */
-    int64_t poll_at;  /* monotonic; no new poll before */
-    struct probes *probes; /* for facts of attempts */
+    struct pace pace;   /* of messages that can have more or less */
+    uint64_t turn;      /* chooses the attempt whose records or log come next */
+    int64_t poll_id;    /* of the newest poll */
+    int64_t poll_since; /* of the first one that it replaces, or its own */
+    bool polling;       /* a poll is under way */
+    int polled_slots;   /* that it named */
+    struct elastic elastic; /* ... of an engine that makes them */
+    int64_t poll_at;        /* monotonic; no new poll before */
+    struct probes *probes;  /* for facts of attempts */
 };
 
 /* Starts an object that json_close() ends. */

@@ -42,6 +42,7 @@ void talk_init(struct talk *talk)
 
 void talk_fini(struct talk *talk)
 {
+    elastic_fini(&talk->elastic);
     text_free(&talk->request.body);
     probes_free(talk->probes);
 }
@@ -456,9 +457,16 @@ static void take_attempt(struct talk *talk, const struct node *item)
         log_event(LOG_ERROR, "lease.invalid", "reason=\"%s\"", err.text);
 }
 
+static bool is_elastic(const struct talk *talk)
+{
+    return talk->attempts->engine->elastic != NULL;
+}
+
 static void take_leases(struct talk *talk, const struct node *map)
 {
     apply_stops(talk->attempts, map);
+    if (is_elastic(talk))
+        elastic_take(talk->attempts->engine, map);
     take_fetched(talk, map, false);
     const struct node *first = node_first(map, "attempts");
     talk->poll_at = first != NULL ? 0 : clock_monotonic_ms() + EMPTY_PAUSE_MS;
@@ -494,14 +502,31 @@ static void take_lease_answer(struct talk *talk, const struct text *text)
     arena_free(arena);
 }
 
+/* A poll that replaces others says so: what the server leased to these comes
+ * again. */
 static void build_poll(struct talk *talk, int slots, struct text *out)
 {
     talk->polled_slots = slots;
-    talk_open_message(out, talk->sender, "lease", ++talk->poll_id);
+    talk->poll_id++;
+    if (!talk->polling)
+        talk->poll_since = talk->poll_id;
+    talk_open_message(out, talk->sender, "lease", talk->poll_id);
+    if (talk->poll_since < talk->poll_id)
+        json_put_int(out, "since", talk->poll_since);
     json_put_int(out, "free", slots);
     /* The server counts which of them are free while it holds the poll. */
     json_put_int(out, "gpus", (int64_t)talk->attempts->site->gpus.n);
+    if (is_elastic(talk))
+        elastic_put(&talk->elastic, talk->attempts, clock_monotonic_ms(), out);
     json_close(out);
+}
+
+/* Whether the poll under way is to be replaced by one with so many slots. */
+static bool is_outdated(struct talk *talk, int slots)
+{
+    return is_elastic(talk) ? elastic_has_news(&talk->elastic, talk->attempts,
+                                               clock_monotonic_ms())
+                            : talk->polled_slots == 0 && slots > 0;
 }
 
 /* Handles an answer that has come and keeps a poll going. */
@@ -516,8 +541,9 @@ static void poll_leases(struct talk *talk)
     }
     if (!talk->greeted)
         return;
-    const int slots = attempts_free_slots(talk->attempts);
-    if (talk->polling ? talk->polled_slots > 0 || slots == 0
+    const int slots =
+        is_elastic(talk) ? 0 : attempts_free_slots(talk->attempts);
+    if (talk->polling ? !is_outdated(talk, slots)
                       : clock_monotonic_ms() < talk->poll_at)
         return;
     struct text request = {0};
@@ -531,6 +557,9 @@ static void poll_leases(struct talk *talk)
 void talk_tick(struct talk *talk)
 {
     take_turn(talk);
+    if (is_elastic(talk))
+        elastic_tick(&talk->elastic, talk->attempts->engine,
+                     clock_monotonic_ms());
     poll_leases(talk);
 }
 
@@ -548,7 +577,9 @@ static int64_t turn_at(const struct talk *talk)
 
 int64_t talk_wake_at(const struct talk *talk)
 {
-    const int64_t poll_at =
+    int64_t wake_at =
         talk->polling || !talk->greeted ? INT64_MAX : talk->poll_at;
-    return poll_at < turn_at(talk) ? poll_at : turn_at(talk);
+    if (is_elastic(talk) && talk->elastic.tick_at < wake_at)
+        wake_at = talk->elastic.tick_at;
+    return wake_at < turn_at(talk) ? wake_at : turn_at(talk);
 }

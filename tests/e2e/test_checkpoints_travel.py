@@ -304,19 +304,24 @@ def a_server_that_is_away_hurts_no_training():
         tap.equal(server.attempts()[0][1], "succeeded")
 
 
-def three_losses_without_progress_end_a_trial():
+def lose(server, machine, number):
+    """The attempt, once it runs: kills its shim."""
+    harness.wait_until(
+        lambda: server.trials("s") and server.trial("s", 1)["hypertune"].get(
+            "attempt") == number and server.ask(
+                "SELECT state FROM attempts WHERE n=%d" % number) == [(1,)],
+        "attempt %d" % number)
     shim = os.path.join(harness.bin_dir(), "hypertune-shim")
+    for pid in harness.processes(shim, machine.folder):
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+
+
+def three_losses_without_progress_end_a_trial():
     with Server() as server, server.machine("a") as a:
         server.run("import time\ntime.sleep(600)\n")
         for number in (1, 2, 3):
-            harness.wait_until(
-                lambda: server.trials("s") and server.trial("s", 1)[
-                    "hypertune"].get("attempt") == number and server.ask(
-                        "SELECT state FROM attempts WHERE n=%d" % number) ==
-                [(1,)], "attempt %d" % number)
-            for pid in harness.processes(shim, a.folder):
-                with contextlib.suppress(ProcessLookupError):
-                    os.kill(pid, signal.SIGKILL)
+            lose(server, a, number)
         status = server.wait_study("s")
         tap.equal(status["state"], "FAILED")
         trial = server.trial("s", 1)["hypertune"]
@@ -325,9 +330,46 @@ def three_losses_without_progress_end_a_trial():
         tap.equal([outcome for _, outcome in server.attempts()], ["lost"] * 3)
 
 
+# Counts its attempts where the server does not see it; the fifth succeeds.
+COUNTER = """
+import subprocess, time
+path = os.path.join(os.environ["AIP_CHECKPOINT_DIR"], "count")
+count = 1 + (int(open(path).read()) if os.path.exists(path) else 0)
+with open(path + ".new", "w") as file:
+    file.write(str(count))
+os.replace(path + ".new", path)
+if count < 5:
+    time.sleep(600)
+subprocess.run(["hypertune", "report", "score=5"], check=True)
+"""
+
+
+def read(path):
+    with contextlib.suppress(FileNotFoundError):
+        with open(path, encoding="ascii") as file:
+            return file.read()
+    return ""
+
+
+def what_an_output_dir_has_brings_a_trial_further():
+    with Server() as server, server.machine("a") as a:
+        out = os.path.join(server.folder, "out")
+        server.run(COUNTER, outputDir=out)
+        for number in (1, 2, 3, 4):
+            harness.wait_until(
+                lambda: read(os.path.join(out, "1", "checkpoints", "count")) ==
+                str(number), "count %d" % number)
+            lose(server, a, number)
+        tap.equal(server.wait_study("s")["state"], "SUCCEEDED",
+                  server.explain("s"))
+        tap.equal([outcome for _, outcome in server.attempts()],
+                  ["lost"] * 4 + ["succeeded"])
+
+
 tap.run([a_killed_machine_loses_nothing_that_was_named,
         a_paused_trial_continues_where_there_is_room,
         files_that_change_are_not_taken,
         a_hostile_folder_harms_no_machine,
         a_server_that_is_away_hurts_no_training,
-        three_losses_without_progress_end_a_trial])
+        three_losses_without_progress_end_a_trial,
+        what_an_output_dir_has_brings_a_trial_further])

@@ -1,12 +1,12 @@
 #!/bin/sh
-# images.sh CACHE SOCKET... - gives engines the two images that tests use, made
+# images.sh CACHE [SOCKET...] - gives engines the two images that tests use, made
 # from Debian packages alone, without a registry:
 #   localhost/tiny:1  busybox with its applets, 2 MB
 #   localhost/py:1    the same and Debian's Python 3 without pip, 45 MB
 # CACHE keeps them as archives for the next time.
 set -eu
 . "$(dirname "$0")/lib.sh"
-[ $# -ge 2 ] || { echo "usage: images.sh CACHE SOCKET..." >&2; exit 2; }
+[ $# -ge 1 ] || { echo "usage: images.sh CACHE [SOCKET...]" >&2; exit 2; }
 mkdir -p "$1" && cache=$(cd "$1" && pwd)
 shift
 

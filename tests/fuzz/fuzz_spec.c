@@ -8,6 +8,7 @@
 #include "proto/doc/json.h"
 #include "proto/form/form.h"
 #include "proto/form/native.h"
+#include "proto/job/slurm.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -51,6 +52,30 @@ static void check_native(struct arena *arena, const struct job *job)
     text_free(&diff);
 }
 
+/* What a runner gets of it is what the server meant, and no option of a batch
+ * job breaks its line. */
+static void check_slurm(struct arena *arena, const struct job *job)
+{
+    static const struct slurm_site site = {
+        .name = "n", .folder = "/f", .shim = "/s", .elements = 1};
+    const struct slurm_need need = slurm_need_of(arena, job);
+    const char *text = slurm_need_write(arena, &need);
+    struct slurm_need back;
+    struct slurm_batch batch;
+    if (need.n_pools == 0)
+        return;
+    if (slurm_need_read(arena, node_read_stored(arena, text), &back, NULL) !=
+            HT_OK ||
+        strcmp(slurm_need_write(arena, &back), text) != 0)
+        abort();
+    if (slurm_batch(arena, &need, &site, &batch, NULL) != HT_OK)
+        return;
+    for (size_t i = 0; i < batch.n_options; i++)
+        if (batch.options[i].value != NULL &&
+            strchr(batch.options[i].value, '\n') != NULL)
+            abort();
+}
+
 /* The files of some forms leave that to the words after "--", without which
  * they are never stored. */
 static bool says_what_to_run(const struct job *job)
@@ -73,6 +98,7 @@ static void check_job(struct arena *arena, const struct job *job)
          form_diff(job, back, &diff) != 0))
         abort();
     check_native(arena, job);
+    check_slurm(arena, job);
     check_points(arena, &job->space);
     text_free(&json);
     text_free(&diff);
@@ -122,6 +148,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         native_read, read_tuning, read_study, read_custom, aip_read, form_read};
     for (size_t i = 0; i < sizeof readers / sizeof *readers; i++)
         check_reader(readers[i], text, size);
+    struct arena *arena = arena_new();
+    struct job_slurm defaults;
+    slurm_read_defaults(arena, text, size, "site", &defaults, NULL);
+    arena_free(arena);
     free(text);
     return 0;
 }

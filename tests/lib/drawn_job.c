@@ -379,6 +379,36 @@ static void draw_run_on(struct job *job)
                                       .labels = {below(3), labels}};
 }
 
+static const char *word_or_none(const char *word)
+{
+    return coin() ? word : NULL;
+}
+
+/* With the section the engine is Slurm. */
+static void draw_slurm(struct job *job)
+{
+    static const char *const modules[] = {"cuda/12.1", "gcc"};
+    static const char *const options[] = {"--nice=7", "--spread-job",
+                                          "--comment=a \"b\" = c"};
+    if (coin())
+        return;
+    job->run_on.engine = "slurm";
+    job->slurm = (struct job_slurm){
+        .said = true,
+        .account = word_or_none("vision"),
+        .partition = word_or_none("gpu,short"),
+        .qos = word_or_none("normal"),
+        .constraint = word_or_none("[a|b]&c"),
+        .reservation = word_or_none("school days"),
+        .gres = word_or_none("shard:1"),
+        .exclusive = coin(),
+        .time_ms = (int64_t)below(2) * (1 + (int64_t)below(99999)),
+        .trials_per_job = (int64_t)below(3),
+        .modules = {below(3), modules},
+        .container = word_or_none("run {image} -- {command}"),
+        .options = {below(4), options}};
+}
+
 static void draw_secrets(struct job *job)
 {
     struct secret *secrets = arena_alloc(arena, 3, sizeof *secrets);
@@ -503,6 +533,7 @@ struct job *drawn_job(struct arena *owner, enum job_kind kind, uint64_t seed)
         job->labels = draw_pairs();
         draw_pools(job);
         draw_run_on(job);
+        draw_slurm(job);
         draw_run(job);
     }
     draw_notify(job);

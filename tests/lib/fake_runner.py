@@ -117,6 +117,10 @@ class Runner:
     def tell(self, what, **members):
         """Sends one request, returns its answer, which must be a good one."""
         self.send(what, **members)
+        return self.hear(what)
+
+    def hear(self, what):
+        """The next answer, which must be a good one."""
         size, = struct.unpack(">Q", receive(self.sock, 8))
         answer = json.loads(receive(self.sock, size)[4:].decode())
         if answer["status"] != "ok":

@@ -22,6 +22,17 @@ struct live *live_new(void)
     return ht_xcalloc(1, sizeof(struct live));
 }
 
+void live_forget_slots(struct live_runner *runner)
+{
+    free(runner->asks);
+    runner->asks = NULL;
+    runner->n_asks = 0;
+    arena_free(runner->refused);
+    runner->refused = NULL;
+    runner->refusals = NULL;
+    runner->n_refusals = 0;
+}
+
 static void clear_runner(struct live_runner *runner)
 {
     for (size_t i = 0; i < LIVE_TYPES; i++) {
@@ -31,6 +42,7 @@ static void clear_runner(struct live_runner *runner)
     free(runner->sent_stops);
     runner->sent_stops = NULL;
     runner->n_sent_stops = 0;
+    live_forget_slots(runner);
 }
 
 void live_free(struct live *live)
@@ -317,18 +329,25 @@ struct live_trial *live_next_trial(struct live *live,
     return i < BUCKETS ? live->trials[i] : NULL;
 }
 
+static void forget_answer(struct live_answer *answer, int64_t transaction)
+{
+    if (answer->transaction != transaction)
+        return;
+    free(answer->text);
+    *answer = (struct live_answer){.seen = answer->seen};
+}
+
 void live_forget_rows(struct live *live, int64_t transaction)
 {
     struct live_study *study = NULL;
     while ((study = live_next_study(live, study)) != NULL)
         forget_job(live, study);
     for (struct live_runner *runner = live->runners;
-         transaction > 0 && runner != NULL; runner = runner->next)
-        for (size_t i = 0; i < LIVE_TYPES; i++) {
-            struct live_answer *answer = &runner->answers[i];
-            if (answer->transaction != transaction)
-                continue;
-            free(answer->text);
-            *answer = (struct live_answer){.seen = answer->seen};
-        }
+         transaction > 0 && runner != NULL; runner = runner->next) {
+        for (size_t i = 0; i < LIVE_TYPES; i++)
+            forget_answer(&runner->answers[i], transaction);
+        /* The poll was refused, too: the next one says it anew. */
+        if (runner->slots_transaction == transaction)
+            live_forget_slots(runner);
+    }
 }

@@ -38,16 +38,23 @@ struct live_suggestion {      /* what a search found for clients */
     int searches_left;        /* how many such searches until a client asks */
 };
 
+struct live_made {      /* trials that were made of one answer of the search */
+    int64_t from, news; /* first id, and the news that the search knew */
+};
+enum { LIVE_MADE = 4 }; /* so many answers, the newest last */
+
 /* One entry for each study that the core has had to do with since its start.
  * Job and stock can be had again, and live_trim() drops them. */
 struct live_study {
     int64_t id;
-    struct arena *arena;          /* holds job and nothing else */
-    struct job *job;              /* NULL: read it from the row again */
-    bool asking;                  /* a search worker has a question */
-    int64_t news;                 /* results added or removed, a count */
-    int64_t asked_news;           /* of them, known to the search asked last */
-    int64_t ask_after_ms;         /* no question before, after a failed one */
+    struct arena *arena;  /* holds job and nothing else */
+    struct job *job;      /* NULL: read it from the row again */
+    bool asking;          /* a search worker has a question */
+    int64_t news;         /* results added or removed, a count */
+    int64_t asked_news;   /* of them, known to the search asked last */
+    int64_t ask_after_ms; /* no question before, after a failed one */
+    size_t n_made;        /* of the newest points, see elastic.h */
+    struct live_made made[LIVE_MADE];
     struct live_suggestion stock; /* see suggestion_stock.h */
     int64_t clock_mark_ms;        /* running time is counted from here; 0: the
                                      clock is stopped */
@@ -74,6 +81,16 @@ struct live_trial {
                        */
     bool awaited;     /* a held request waits for that */
     struct live_trial *next;
+};
+
+struct live_ask { /* slots of an elastic runner that wait for a trial */
+    int64_t study, n;
+    int64_t owed; /* the study's news when they began to ask */
+};
+
+struct live_refusal { /* why an elastic runner cannot have slots */
+    int64_t study;
+    const char *reason;
 };
 
 struct live_sent_stop { /* a stop that a lease answer has carried */
@@ -109,6 +126,12 @@ struct live_runner {
     struct runner_rules rules;
     size_t n_sent_stops;
     struct live_sent_stop *sent_stops;
+    size_t n_asks; /* of its newest poll, see elastic.h */
+    struct live_ask *asks;
+    size_t n_refusals; /* the same */
+    struct live_refusal *refusals;
+    struct arena *refused; /* holds the refusals and nothing else; maybe NULL */
+    int64_t slots_transaction; /* that changed asks or refusals last */
     struct live_answer answers[LIVE_TYPES]; /* of this boot */
     struct live_runner *next;
 };
@@ -120,8 +143,8 @@ struct live;
 struct live *live_new(void);
 void live_free(struct live *live); /* accepts NULL */
 
-/* Drops what mirrors rows, after a rollback: jobs, and answers given by
- * `transaction` (0: by none). */
+/* Drops what mirrors rows, after a rollback: jobs, and of `transaction` (0: of
+ * none) the answers that it gave, and what runners said of slots in it. */
 void live_forget_rows(struct live *live, int64_t transaction);
 
 /* Makes the entry when it is missing. */
@@ -159,6 +182,8 @@ struct live_runner *live_find_runner(struct live *live, const char *id);
 /* Makes the entry; a new boot clears what the old one was sent. */
 struct live_runner *live_runner(struct live *live, const char *id,
                                 const char *boot);
+/* Forgets what its polls said of slots. */
+void live_forget_slots(struct live_runner *runner);
 /* Sets what the runner can and may do, from a JSON object; frees the rules
  * before, with all their texts. */
 void live_set_rules(struct live_runner *runner, const char *json);

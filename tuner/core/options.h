@@ -70,6 +70,9 @@ struct core_options {
     void (*on_deleted)(void *context, int64_t study);
     /* When a runner was heard; or NULL. */
     void (*on_seen)(void *context, const char *runner, int64_t wall_ms);
+    /* What its poll says of the cluster's elements, as view.h has it; or NULL.
+     */
+    void (*on_elements)(void *context, const char *runner, const char *json);
     void *context;
     struct webhook_board *webhooks; /* that specs may name; NULL: none */
     struct tracker_board *trackers; /* the same */

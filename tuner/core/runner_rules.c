@@ -94,6 +94,7 @@ struct runner_rules runner_rules_read(struct arena *arena, const char *json)
         .gcs_credentials = node_get_bool(map, "gcsCredentials", false),
         .share_gpus = node_get_bool(map, "shareGpus", false),
         .outputs = node_get_bool(map, "outputs", false),
+        .elastic = node_get_bool(map, "elastic", false),
         .cpus = node_get_double(map, "cpus", 0),
         .memory = node_get_int(map, "memory", 0),
     };

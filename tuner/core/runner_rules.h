@@ -36,6 +36,7 @@ struct runner_rules {
     bool gcs_credentials;            /* its processes have their own access */
     bool share_gpus;                 /* a GPU may have several trials */
     bool outputs;                    /* sends those of trials when asked */
+    bool elastic;                    /* its slots are made on demand */
     double cpus;                     /* of the machine; 0: not known */
     int64_t memory;                  /* bytes; 0: not known */
 };

@@ -57,12 +57,12 @@ enum ht_status db_attempt_leased(struct db *db, struct arena *arena,
                                  struct attempt_list *list,
                                  struct ht_error *err)
 {
-    return db_ask_list(
-        db, DB_ATTEMPTS(arena, list), err,
-        "SELECT " DB_ATTEMPT_COLUMNS " FROM attempts "
-        "WHERE runner=? AND boot=? AND lease_id=? AND " ATTEMPT_IS_OPEN
-        " AND " ATTEMPT_IS_STARTING " ORDER BY study, trial, n",
-        "ssi", key->runner, key->boot, key->id);
+    return db_ask_list(db, DB_ATTEMPTS(arena, list), err,
+                       "SELECT " DB_ATTEMPT_COLUMNS " FROM attempts "
+                       "WHERE runner=? AND boot=? AND lease_id>=? AND "
+                       "lease_id<=? AND " ATTEMPT_IS_OPEN
+                       " AND " ATTEMPT_IS_STARTING " ORDER BY study, trial, n",
+                       "ssii", key->runner, key->boot, key->since, key->id);
 }
 
 static const char missing[] = "there is no such attempt";

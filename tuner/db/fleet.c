@@ -29,6 +29,16 @@ enum ht_status db_fleet_attempts(struct db *db, struct arena *arena,
         "");
 }
 
+enum ht_status db_study_open_at(struct db *db, int64_t study,
+                                const char *runner, int64_t *n,
+                                struct ht_error *err)
+{
+    return db_ask_integer(db, n, err,
+                          "SELECT count(*) FROM attempts WHERE runner=? AND "
+                          "study=? AND " ATTEMPT_IS_OPEN,
+                          "si", runner, study);
+}
+
 enum ht_status db_attempt_set_gpus(struct db *db, const struct attempt_row *row,
                                    const char *gpus, struct ht_error *err)
 {

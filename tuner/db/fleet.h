@@ -25,6 +25,10 @@ struct fleet_attempt_list {
 enum ht_status db_fleet_attempts(struct db *db, struct arena *arena,
                                  struct fleet_attempt_list *list,
                                  struct ht_error *err);
+/* The study's attempts at the runner that have not ended. */
+enum ht_status db_study_open_at(struct db *db, int64_t study,
+                                const char *runner, int64_t *n,
+                                struct ht_error *err);
 /* Writes the GPUs that the attempt has. */
 enum ht_status db_attempt_set_gpus(struct db *db, const struct attempt_row *row,
                                    const char *gpus, struct ht_error *err);

@@ -168,6 +168,15 @@ enum ht_status db_study_unfinished(struct db *db, struct arena *arena,
                        "");
 }
 
+enum ht_status db_study_served(struct db *db, struct arena *arena,
+                               struct id_list *list, struct ht_error *err)
+{
+    return db_ask_list(db, DB_IDS(arena, list), err,
+                       "SELECT id FROM studies WHERE " STUDY_IS_OPEN
+                       " AND " STUDY_IS_OURS " ORDER BY id",
+                       "");
+}
+
 enum ht_status db_study_shown(struct db *db, struct arena *arena,
                               struct id_list *list, struct ht_error *err)
 {

@@ -78,6 +78,10 @@ enum ht_status db_study_shown(struct db *db, struct arena *arena,
 /* Ids of the studies that have not ended or are being removed, in no order. */
 enum ht_status db_study_unfinished(struct db *db, struct arena *arena,
                                    struct id_list *list, struct ht_error *err);
+/* Ids of those that have not ended and whose trials runners run, the oldest
+ * first. */
+enum ht_status db_study_served(struct db *db, struct arena *arena,
+                               struct id_list *list, struct ht_error *err);
 /* Running studies with waiting trials, those with the fewest active first, on
  * equal counts the oldest. */
 enum ht_status db_study_waiting(struct db *db, struct arena *arena,
@@ -200,10 +204,11 @@ enum ht_status db_attempt_all_open(struct db *db, struct arena *arena,
 enum ht_status db_attempt_open(struct db *db, struct arena *arena,
                                const char *runner, struct attempt_list *list,
                                struct ht_error *err);
-/* STARTING ones that this very lease request was given. */
+/* STARTING ones that this very lease request was given, or one of those that it
+ * replaces. */
 struct lease_key {
     const char *runner, *boot;
-    int64_t id;
+    int64_t since, id;
 };
 /* Those that still wait to begin: a request that comes again gets the same. */
 enum ht_status db_attempt_leased(struct db *db, struct arena *arena,

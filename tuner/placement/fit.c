@@ -115,7 +115,8 @@ enum fit_runner fit_suits(const struct placement *state, size_t runner,
         return FIT_MACHINE;
     if (!has_labels(&at->labels, &needs->labels))
         return FIT_LABEL;
-    const enum fit_runner gpus = suits_gpus(state, runner, needs);
+    const enum fit_runner gpus =
+        at->elastic ? FIT_SUITS : suits_gpus(state, runner, needs);
     if (gpus != FIT_SUITS)
         return gpus;
     return at->draining ? FIT_DRAINS : FIT_SUITS;
@@ -242,17 +243,19 @@ bool fit_now(const struct placement *state, struct arena *arena, size_t runner,
              const struct fit_reserved *reserved,
              const struct placement_gpus **gpus)
 {
-    if (state->runners[runner].free <= 0 ||
-        !has_room(machine_of(state, runner), needs, reserved))
+    const bool elastic = state->runners[runner].elastic;
+    if (!elastic && (state->runners[runner].free <= 0 ||
+                     !has_room(machine_of(state, runner), needs, reserved)))
         return false;
     *gpus = NULL;
     if (needs->n == 0)
         return true;
-    if (reserved->gpus)
+    if (!elastic && reserved->gpus)
         return false;
     struct placement_gpus *out = arena_alloc(arena, needs->n, sizeof *out);
     *gpus = out;
-    return place_gpus(state, arena, runner, needs, out) == count_asked(needs);
+    return elastic ||
+           place_gpus(state, arena, runner, needs, out) == count_asked(needs);
 }
 
 /* 0 to 1: how much of `all` is missing for `needed` beside `used`. */
@@ -267,6 +270,8 @@ double fit_lacks(const struct placement *state, struct arena *arena,
                  size_t runner, const struct placement_needs *needs)
 {
     const struct placement_machine *machine = machine_of(state, runner);
+    if (state->runners[runner].elastic)
+        return 0;
     double lacks =
         machine->slots_used < machine->slots && state->runners[runner].free > 0
             ? 0

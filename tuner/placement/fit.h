@@ -33,7 +33,8 @@ size_t fit_count_gpus(const struct placement *state, size_t runner,
                       const struct placement_needs *needs);
 
 /* Whether the trial could start at the runner now, and with which GPUs: one
- * item for each replica, in the arena. */
+ * item for each replica, in the arena; with none chosen at an elastic runner,
+ * whose slot has what it needs. */
 bool fit_now(const struct placement *state, struct arena *arena, size_t runner,
              const struct placement_needs *needs,
              const struct fit_reserved *reserved,

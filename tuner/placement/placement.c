@@ -94,13 +94,32 @@ static int compare_turns(const void *left, const void *right)
                                     : order(a->id, b->id);
 }
 
-static bool is_within_quota(const struct placement_project *project,
-                            const struct placement_needs *needs)
+bool placement_has_quota(const struct placement_project *project,
+                         const struct placement_needs *needs)
 {
     return (project->most_slots == 0 || project->slots < project->most_slots) &&
            (project->most_gpus <= 0 || needs->n == 0 ||
             project->gpus + placement_gpus_of(needs) <=
                 project->most_gpus + 1e-9);
+}
+
+static int64_t room_for(double most, double used, double each)
+{
+    const double room = (most - used + 1e-9) / each;
+    return room > 0 ? (int64_t)room : 0;
+}
+
+int64_t placement_quota(const struct placement_project *project,
+                        const struct placement_needs *needs)
+{
+    int64_t n = INT64_MAX;
+    if (project->most_slots > 0)
+        n = room_for((double)project->most_slots, (double)project->slots, 1);
+    const double gpus = placement_gpus_of(needs);
+    if (project->most_gpus <= 0 || gpus <= 0)
+        return n;
+    const int64_t by_gpus = room_for(project->most_gpus, project->gpus, gpus);
+    return by_gpus < n ? by_gpus : n;
 }
 
 static struct turn *list_turns(const struct placement *state,
@@ -113,7 +132,7 @@ static struct turn *list_turns(const struct placement *state,
         const struct placement_study *study = &state->studies[i];
         const struct placement_project *project =
             &state->projects[study->project];
-        if (study->waiting > 0 && is_within_quota(project, study->needs))
+        if (study->waiting > 0 && placement_has_quota(project, study->needs))
             turns[(*n)++] = (struct turn){.claim = claim_of(state, project),
                                           .project = study->project,
                                           .study = i,
@@ -127,7 +146,8 @@ static struct turn *list_turns(const struct placement *state,
 
 /* ---- where a study may run ---- */
 
-static bool may_run(const struct placement *state, size_t runner, size_t study)
+bool placement_may_run(const struct placement *state, size_t runner,
+                       size_t study)
 {
     const char *why;
     return fit_suits(state, runner, state->studies[study].needs) == FIT_SUITS &&
@@ -150,7 +170,7 @@ static bool is_left(const struct placement *state, size_t runner, size_t study)
         return false;
     for (size_t i = 0; i < state->n_runners; i++)
         if (i != runner && is_large_enough(state, i, study) &&
-            may_run(state, i, study))
+            placement_may_run(state, i, study))
             return true;
     return false;
 }
@@ -164,7 +184,7 @@ static bool waits_here(const struct placement *state, struct arena *arena,
     const double here = fit_lacks(state, arena, runner, needs);
     for (size_t i = 0; i < state->n_runners; i++) {
         const size_t other = state->runners[i].machine;
-        if (other == machine || !may_run(state, i, study))
+        if (other == machine || !placement_may_run(state, i, study))
             continue;
         const double there = fit_lacks(state, arena, i, needs);
         if (there < here || (there == here && other < machine))
@@ -181,7 +201,7 @@ static bool could_start(const struct placement *state, struct arena *arena,
                         size_t runner, size_t study)
 {
     const struct placement_gpus *gpus;
-    return may_run(state, runner, study) &&
+    return placement_may_run(state, runner, study) &&
            fit_now(state, arena, runner, state->studies[study].needs, &nothing,
                    &gpus);
 }
@@ -214,7 +234,8 @@ static void reserve(struct fit_reserved *reserved,
 static bool stays_here(const struct placement *state, struct arena *arena,
                        size_t runner, size_t study)
 {
-    return may_run(state, runner, study) && !is_left(state, runner, study) &&
+    return placement_may_run(state, runner, study) &&
+           !is_left(state, runner, study) &&
            (could_start(state, arena, runner, study) ||
             (asks_for_more(state->studies[study].needs) &&
              waits_here(state, arena, runner, study)));
@@ -251,7 +272,8 @@ static bool takes(const struct placement *state, struct arena *arena,
                   struct placement_choice *choice)
 {
     const struct placement_needs *needs = state->studies[study].needs;
-    if (!may_run(state, runner, study) || is_left(state, runner, study) ||
+    if (!placement_may_run(state, runner, study) ||
+        is_left(state, runner, study) ||
         !fit_now(state, arena, runner, needs, reserved, &choice->replicas))
         return false;
     choice->study = study;
@@ -264,7 +286,8 @@ struct placement_choice placement_next(const struct placement *state,
     struct placement_choice choice = {.study = PLACEMENT_NONE};
     struct fit_reserved reserved = {0};
     size_t n;
-    if (state->runners[runner].draining || state->runners[runner].free <= 0)
+    if (state->runners[runner].draining || state->runners[runner].elastic ||
+        state->runners[runner].free <= 0)
         return choice;
     const struct turn *turns = list_turns(state, arena, &n);
     const size_t asking = find_asking(state, arena, turns, n, runner);
@@ -277,5 +300,48 @@ struct placement_choice placement_next(const struct placement *state,
         if (i != asking &&
             takes(state, arena, runner, turns[i].study, &reserved, &choice))
             return choice;
+    return choice;
+}
+
+static bool could_take(const struct placement *state, struct arena *arena,
+                       size_t runner, size_t study,
+                       struct placement_choice *choice)
+{
+    return !state->runners[runner].elastic &&
+           takes(state, arena, runner, study, &nothing, choice);
+}
+
+int64_t placement_startable(struct placement *state, struct arena *arena,
+                            size_t study, int64_t most)
+{
+    struct placement_choice *choices = NULL;
+    size_t *runners = NULL, n = 0;
+    for (size_t i = 0; i < state->n_runners; i++) {
+        struct placement_choice choice;
+        while ((int64_t)n < most &&
+               could_take(state, arena, i, study, &choice)) {
+            choices = arena_grow(arena, choices, n, sizeof *choices);
+            runners = arena_grow(arena, runners, n, sizeof *runners);
+            choices[n] = choice;
+            runners[n++] = i;
+            count(state, i, &choice, 1);
+        }
+    }
+    for (size_t i = n; i-- > 0;)
+        count(state, runners[i], &choices[i], -1);
+    return (int64_t)n;
+}
+
+struct placement_choice placement_next_of(const struct placement *state,
+                                          struct arena *arena, size_t runner,
+                                          size_t study)
+{
+    struct placement_choice choice = {.study = PLACEMENT_NONE};
+    const struct placement_study *row = &state->studies[study];
+    if (row->waiting > 0 && state->runners[runner].elastic &&
+        placement_may_run(state, runner, study) &&
+        placement_has_quota(&state->projects[row->project], row->needs) &&
+        fit_now(state, arena, runner, row->needs, &nothing, &choice.replicas))
+        choice.study = study;
     return choice;
 }

@@ -64,6 +64,8 @@ struct placement_runner {
     struct pairs labels;
     size_t machine;      /* index */
     bool draining;       /* gets no trial */
+    bool elastic;        /* its slots are made on demand, each for one study:
+                            they have what that asks for */
     bool shares_gpus;    /* gives a GPU to any number of trials */
     bool splits_gpus;    /* can give a part of one */
     size_t n_gpus;       /* of the machine's, the ones that it may give */
@@ -95,9 +97,11 @@ struct placement_study {
     size_t project; /* index */
     int64_t priority;
     const struct placement_needs *needs;
-    int64_t waiting; /* trials that may start now */
-    int64_t running; /* trials */
-    double waited_s; /* since it last got a runner, or began to wait */
+    int64_t waiting;     /* trials that may start now */
+    int64_t running;     /* trials */
+    double waited_s;     /* since it last got a runner, or began to wait */
+    const char *refused; /* why an elastic runner has no slots for it, or NULL
+                          */
 };
 
 struct placement_project {
@@ -140,6 +144,25 @@ struct placement_choice {
 /* Chooses for one free slot of the runner; lists are in the arena. */
 struct placement_choice placement_next(const struct placement *state,
                                        struct arena *arena, size_t runner);
+
+/* The same for a slot of an elastic runner that only runs that study. */
+struct placement_choice placement_next_of(const struct placement *state,
+                                          struct arena *arena, size_t runner,
+                                          size_t study);
+
+/* Whether the runner could ever run trials of the study, and gets some. */
+bool placement_may_run(const struct placement *state, size_t runner,
+                       size_t study);
+/* Whether the project may have another such trial. */
+bool placement_has_quota(const struct placement_project *project,
+                         const struct placement_needs *needs);
+/* How many of them it may have; INT64_MAX: any number. */
+int64_t placement_quota(const struct placement_project *project,
+                        const struct placement_needs *needs);
+/* How many trials of the study could start now at runners that are not elastic,
+ * as far as `most`; the state is as before. Scratch is in the arena. */
+int64_t placement_startable(struct placement *state, struct arena *arena,
+                            size_t study, int64_t most);
 
 /* The trial of that choice has begun at the runner, or it has ended: changes
  * the counts of machine, runner, study and project, and not `usage`. */

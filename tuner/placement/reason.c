@@ -13,6 +13,7 @@ struct survey {
     size_t most_gpus;          /* that one has of what is asked for */
     struct text draining;      /* their names */
     const char *refusal;       /* the first rule that forbids one */
+    const char *elastic;       /* name of the first such one that suits */
 };
 
 static bool gives(const struct placement_runner *runner, size_t machine,
@@ -70,6 +71,9 @@ static void look_at(const struct placement *state, size_t runner, size_t study,
         survey->most_gpus = has;
     if (fit == FIT_SUITS)
         add_gpus(state, runner, needs, survey);
+    if (fit == FIT_SUITS && state->runners[runner].elastic &&
+        survey->elastic == NULL)
+        survey->elastic = state->runners[runner].name;
     if (fit == FIT_DRAINS)
         text_printf(&survey->draining, "%s%s",
                     survey->draining.len > 0 ? " and " : "",
@@ -166,6 +170,10 @@ static const char *full(const struct placement *state, struct arena *arena,
         quota_words(arena, &state->projects[row->project], needs);
     if (quota != NULL)
         return quota;
+    if (survey->elastic != NULL)
+        return row->refused != NULL
+                   ? row->refused
+                   : arena_printf(arena, "for slots of %s", survey->elastic);
     if (needs->n == 0 && needs->gpu == NULL)
         return arena_printf(arena, "%lld slots", (long long)survey->slots);
     if (needs->gpu == NULL)

@@ -156,6 +156,10 @@ enum ht_status read_runners(struct reader *reader, struct request *req,
         if (i > 0)
             text_puts(&req->reply, ",");
         cJSON *shown = view_runner(&list.rows[i], busy);
+        if (list.rows[i].online)
+            view_add_stored(shown, "elements",
+                            last_seen_elements(reader->facts->last_seen,
+                                               req->arena, list.rows[i].id));
         for (size_t k = 0; k < running.n; k++)
             if (strcmp(running.rows[k].runner, list.rows[i].id) == 0)
                 view_add_running(shown, &running.rows[k]);

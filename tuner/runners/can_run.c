@@ -90,11 +90,30 @@ static bool allows_options(const struct runner_rules *rules,
     return true;
 }
 
+/* The slots of an elastic runner are made for a trial, with an image or
+ * without. */
+static bool runs_kind(const struct runner_rules *rules, const struct job *job)
+{
+    const bool images = job_needs_images(job);
+    return images == rules->images || (rules->elastic && !images);
+}
+
+bool can_run_is_for(const struct live_runner *runner, const struct job *job,
+                    struct can_run_lack *lack)
+{
+    if (!job->slurm.said || strcmp(runner->engine, "slurm") == 0)
+        return true;
+    *lack = (struct can_run_lack){
+        "hypertune.slurm", "its trials run on Slurm, and no runner does that: "
+                           "start one with --engine slurm"};
+    return false;
+}
+
 bool can_run_allows(struct arena *arena, const struct runner_rules *rules,
                     const struct job *job, struct can_run_lack *lack)
 {
     const bool images = job_needs_images(job);
-    if (images != rules->images) {
+    if (!runs_kind(rules, job)) {
         *lack = (struct can_run_lack){
             "", images ? "its trials run in images, and no runner does that: "
                          "start one with --engine docker"
@@ -123,8 +142,10 @@ bool can_run_leaves(struct core *core, struct arena *arena,
         return false;
     for (; other != NULL; other = other->next)
         if (other->online && has_credentials(&other->rules, job) &&
+            can_run_is_for(other, job, &lack) &&
             can_run_allows(arena, &other->rules, job, &lack) &&
-            machine_types_gpus_needed(core, job) <= other->gpus)
+            (other->rules.elastic ||
+             machine_types_gpus_needed(core, job) <= other->gpus))
             return true;
     return false;
 }
@@ -138,11 +159,17 @@ struct checking {
     struct diag *errors, *warnings;
 };
 
+static bool is_fit(const struct live_runner *runner, const struct job *job)
+{
+    struct can_run_lack lack;
+    return runner->online && runs_kind(&runner->rules, job) &&
+           can_run_is_for(runner, job, &lack);
+}
+
 static const struct live_runner *next_fit(const struct checking *checking,
                                           const struct live_runner *from)
 {
-    const bool images = job_needs_images(checking->job);
-    while (from != NULL && (!from->online || from->rules.images != images))
+    while (from != NULL && !is_fit(from, checking->job))
         from = from->next;
     return from;
 }
@@ -171,11 +198,12 @@ static void check_rules(const struct checking *checking)
 static void check_kind(const struct checking *checking)
 {
     struct can_run_lack lack = {0};
-    const struct runner_rules opposite = {.images =
-                                              !job_needs_images(checking->job)};
+    const struct live_runner other = {
+        .rules = {.images = !job_needs_images(checking->job)}};
     if (live_has_runner(core_live(checking->core)) &&
         first_fit(checking) == NULL &&
-        !can_run_allows(checking->arena, &opposite, checking->job, &lack))
+        (!can_run_is_for(&other, checking->job, &lack) ||
+         !can_run_allows(checking->arena, &other.rules, checking->job, &lack)))
         diag_warning(checking->warnings, 0, 0, lack.field, "%s", lack.text);
 }
 
@@ -213,12 +241,14 @@ static void check_secrets(const struct checking *checking)
     }
 }
 
-/* Needs are compared with the largest machine. */
+/* Needs are compared with the largest machine, if all have a size. */
 static struct machine_type largest(const struct checking *checking)
 {
     struct machine_type most = {0};
     const struct live_runner *runner = first_fit(checking);
     for (; runner != NULL; runner = next_fit(checking, runner->next)) {
+        if (runner->rules.elastic)
+            return (struct machine_type){0};
         if (runner->rules.cpus > most.cpus)
             most.cpus = runner->rules.cpus;
         if (runner->rules.memory > most.memory)

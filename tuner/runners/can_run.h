@@ -24,6 +24,10 @@ struct can_run_lack {
 bool can_run_allows(struct arena *arena, const struct runner_rules *rules,
                     const struct job *job, struct can_run_lack *lack);
 
+/* Whether its engine is one for the job: a section `slurm` asks for Slurm. */
+bool can_run_is_for(const struct live_runner *runner, const struct job *job,
+                    struct can_run_lack *lack);
+
 /* Whether the runner leaves the job's attempts to another one that is online,
  * may run them and has their credentials. */
 bool can_run_leaves(struct core *core, struct arena *arena,

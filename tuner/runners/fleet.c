@@ -8,7 +8,6 @@
 #include "proto/doc/node.h"
 #include "tuner/core/core.h"
 #include "tuner/db/fleet.h"
-#include "tuner/placement/fit.h"
 #include "tuner/placement/usage.h"
 #include "tuner/runners/can_run.h"
 #include "tuner/runners/machine_types.h"
@@ -23,7 +22,8 @@ enum {
 static const char *machine_id(struct arena *arena,
                               const struct live_runner *runner)
 {
-    return runner->rules.machine != NULL
+    /* Trials of an elastic runner run elsewhere and take nothing of its own. */
+    return runner->rules.machine != NULL && !runner->rules.elastic
                ? runner->rules.machine
                : arena_printf(arena, "runner %s", runner->id);
 }
@@ -125,6 +125,7 @@ static void add_runner(struct fleet *fleet, const struct live_runner *runner)
                                   .labels = runner->rules.labels,
                                   .machine = at,
                                   .draining = runner->drain != RUNNER_SERVES,
+                                  .elastic = runner->rules.elastic,
                                   .shares_gpus = runner->rules.share_gpus,
                                   .splits_gpus = runner->rules.splits_gpus,
                                   .n_gpus = n,
@@ -321,21 +322,21 @@ static void take(struct fleet *fleet, const struct fleet_attempt *attempt,
 
 static enum ht_status take_all(struct fleet *fleet, struct ht_error *err)
 {
-    struct fleet_attempt_list list;
+    struct fleet_attempt_list *list = &fleet->attempts;
     struct placement_needs needs = {0};
     const struct job *job;
     int64_t study = 0;
     enum ht_status status =
-        db_fleet_attempts(core_db(fleet->core), fleet->arena, &list, err);
-    for (size_t i = 0; status == HT_OK && i < list.n; i++) {
-        if (list.rows[i].study != study) {
-            status = core_job(fleet->core, list.rows[i].study, &job, err);
+        db_fleet_attempts(core_db(fleet->core), fleet->arena, list, err);
+    for (size_t i = 0; status == HT_OK && i < list->n; i++) {
+        if (list->rows[i].study != study) {
+            status = core_job(fleet->core, list->rows[i].study, &job, err);
             if (status != HT_OK)
                 return status;
             needs = fleet_needs(fleet->core, fleet->arena, job);
-            study = list.rows[i].study;
+            study = list->rows[i].study;
         }
-        take(fleet, &list.rows[i], &needs);
+        take(fleet, &list->rows[i], &needs);
     }
     return status;
 }
@@ -346,12 +347,12 @@ static bool allows(void *context, size_t runner, size_t study, const char **why)
 {
     const struct fleet *fleet = context;
     const struct live_runner *at = fleet->runners[runner];
+    const struct job *job = fleet->jobs[study];
     struct can_run_lack lack = {0};
-    const bool does =
-        can_run_allows(fleet->arena, &at->rules, fleet->jobs[study], &lack);
+    const bool does = can_run_is_for(at, job, &lack) &&
+                      can_run_allows(fleet->arena, &at->rules, job, &lack);
     *why = lack.text;
-    return does &&
-           !can_run_leaves(fleet->core, fleet->arena, at, fleet->jobs[study]);
+    return does && !can_run_leaves(fleet->core, fleet->arena, at, job);
 }
 
 static void read_runners(struct core *core, struct arena *arena,
@@ -371,6 +372,20 @@ enum ht_status fleet_read(struct core *core, struct arena *arena,
     return status == HT_OK ? take_all(fleet, err) : status;
 }
 
+/* Why an elastic runner cannot have slots for the study, in the words of its
+ * cluster; NULL: none says so. */
+static const char *refusal_of(const struct fleet *fleet, int64_t study)
+{
+    for (size_t i = 0; i < fleet->state.n_runners; i++) {
+        const struct live_runner *runner = fleet->runners[i];
+        for (size_t k = 0; k < runner->n_refusals; k++)
+            if (runner->refusals[k].study == study)
+                return arena_printf(fleet->arena, "%s: %s", runner->id,
+                                    runner->refusals[k].reason);
+    }
+    return NULL;
+}
+
 void fleet_add_study(struct fleet *fleet, const struct study_row *row,
                      const struct job *job, int64_t waiting, int64_t running)
 {
@@ -379,34 +394,80 @@ void fleet_add_study(struct fleet *fleet, const struct study_row *row,
     const int64_t now_ms = core_now_ms(fleet->core);
     struct placement_needs *needs = arena_alloc(fleet->arena, 1, sizeof *needs);
     *needs = fleet_needs(fleet->core, fleet->arena, job);
-    if (live->waits_since_ms == 0)
+    if (live->waits_since_ms == 0 && waiting > 0)
         live->waits_since_ms = now_ms;
+    const int64_t since_ms =
+        live->waits_since_ms > 0 ? live->waits_since_ms : now_ms;
     const size_t n = state->n_studies;
     state->studies =
         arena_grow(fleet->arena, state->studies, n, sizeof *state->studies);
     fleet->jobs = arena_grow(fleet->arena, fleet->jobs, n, sizeof(void *));
     fleet->jobs[n] = job;
-    state->studies[state->n_studies++] = (struct placement_study){
-        .id = row->id,
-        .project = find_project(fleet, row->project),
-        .priority = job->priority,
-        .needs = needs,
-        .waiting = waiting,
-        .running = running,
-        .waited_s = (double)(now_ms - live->waits_since_ms) / 1000};
+    state->studies[state->n_studies++] =
+        (struct placement_study){.id = row->id,
+                                 .project = find_project(fleet, row->project),
+                                 .priority = job->priority,
+                                 .needs = needs,
+                                 .waiting = waiting,
+                                 .running = running,
+                                 .waited_s = (double)(now_ms - since_ms) / 1000,
+                                 .refused = refusal_of(fleet, row->id)};
 }
 
 bool fleet_has_other(const struct fleet *fleet, size_t study,
                      const char *runner)
 {
     const struct placement *state = &fleet->state;
-    const char *why;
     for (size_t i = 0; i < state->n_runners; i++)
         if (strcmp(fleet->runners[i]->id, runner) != 0 &&
-            fit_suits(state, i, state->studies[study].needs) == FIT_SUITS &&
-            state->allows(state->context, i, study, &why))
+            placement_may_run(state, i, study))
             return true;
     return false;
+}
+
+/* A fleet of the runners alone, with that study. */
+static void read_for(struct core *core, struct arena *arena,
+                     const struct job **job, struct placement_study *study,
+                     struct placement_needs *needs, struct fleet *fleet)
+{
+    *needs = fleet_needs(core, arena, *job);
+    *study = (struct placement_study){.needs = needs, .waiting = 1};
+    read_runners(core, arena, fleet);
+    fleet->state.studies = study;
+    fleet->state.n_studies = 1;
+    fleet->jobs = job;
+}
+
+bool fleet_is_elastic(struct core *core)
+{
+    const struct live_runner *runner = live_runners(core_live(core));
+    while (runner != NULL && !(runner->online && runner->rules.elastic))
+        runner = runner->next;
+    return runner != NULL;
+}
+
+struct fleet_serving fleet_find_serving(struct core *core, struct arena *arena,
+                                        const struct job *job)
+{
+    struct fleet fleet;
+    struct placement_study study;
+    struct placement_needs needs;
+    struct fleet_serving serving = {0};
+    read_for(core, arena, &job, &study, &needs, &fleet);
+    const struct placement *state = &fleet.state;
+    bool *counted = arena_alloc(arena, state->n_machines + 1, sizeof *counted);
+    serving.elastic = arena_alloc(arena, state->n_runners + 1, sizeof(void *));
+    for (size_t i = 0; i < state->n_runners; i++) {
+        const size_t machine = state->runners[i].machine;
+        if (!placement_may_run(state, i, 0))
+            continue;
+        if (state->runners[i].elastic)
+            serving.elastic[serving.n_elastic++] = fleet.runners[i];
+        else if (!counted[machine])
+            serving.slots += state->machines[machine].slots;
+        counted[machine] = true;
+    }
+    return serving;
 }
 
 /* What the rules of all runners forbid, can_run_check() has said. */
@@ -415,14 +476,11 @@ void fleet_check(struct core *core, const struct job *job,
 {
     struct fleet fleet;
     struct arena *arena = warnings->arena;
-    const struct placement_needs needs = fleet_needs(core, arena, job);
-    struct placement_study study = {.needs = &needs, .waiting = 1};
+    struct placement_needs needs;
+    struct placement_study study;
     const char *why;
     size_t allowed = 0;
-    read_runners(core, arena, &fleet);
-    fleet.state.studies = &study;
-    fleet.state.n_studies = 1;
-    fleet.jobs = &job;
+    read_for(core, arena, &job, &study, &needs, &fleet);
     for (size_t i = 0; i < fleet.state.n_runners; i++)
         allowed += allows(&fleet, i, 0, &why);
     if (job->kind != JOB_STUDY && allowed > 0 &&

@@ -13,6 +13,7 @@
 #include "proto/doc/diag.h"
 #include "proto/job/job.h"
 #include "tuner/core/live.h"
+#include "tuner/db/fleet.h"
 #include "tuner/db/rows.h"
 #include "tuner/placement/placement.h"
 
@@ -24,7 +25,8 @@ struct fleet {
     const struct live_runner **runners; /* by index of a placement_runner */
     const struct job **jobs;            /* by index of a placement_study */
     struct placement state;
-    double half_life; /* of projects' use, in s */
+    struct fleet_attempt_list attempts; /* that run, by study */
+    double half_life;                   /* of projects' use, in s */
 };
 
 /* Reads runners, attempts and projects; no study is in it. The caller keeps
@@ -45,6 +47,18 @@ void fleet_offer(struct fleet *fleet, size_t runner, int64_t free_slots);
  * the study with that index. */
 bool fleet_has_other(const struct fleet *fleet, size_t study,
                      const char *runner);
+
+/* Whether an elastic runner is online. */
+bool fleet_is_elastic(struct core *core);
+
+/* Runners that may run trials of a job and get some, whatever else they run. */
+struct fleet_serving {
+    size_t n_elastic;
+    const struct live_runner **elastic; /* in the arena */
+    int64_t slots;                      /* of the other ones */
+};
+struct fleet_serving fleet_find_serving(struct core *core, struct arena *arena,
+                                        const struct job *job);
 
 /* Warns where no runner that is online could run a trial of a new job, whatever
  * else it runs: runOn, GPUs, or all that could are draining. */

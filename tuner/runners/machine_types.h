@@ -15,14 +15,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "proto/job/job.h"
-
-/* What one replica needs, or a machine has. */
-struct machine_type {
-    double cpus;    /* 0: no limit */
-    int64_t memory; /* bytes, 0: no limit */
-    int64_t gpus;
-};
+#include "proto/job/machine_type.h"
 
 struct core;
 struct live;

@@ -30,6 +30,7 @@ struct deciding {
     struct trial_row *trial;
     struct attempt_row *attempt; /* NULL: a client evaluated the trial */
     const struct node *evidence; /* of the runner about metrics, or NULL */
+    bool saved; /* the runner saw newer checkpoints that do not travel */
     struct study_row study;
     const struct job *job;
     struct final_measurement final;

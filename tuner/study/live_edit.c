@@ -10,7 +10,7 @@
 #include "tuner/db/write.h"
 #include "tuner/search/pareto_trials.h"
 #include "tuner/study/suggestion_stock.h"
-#include "tuner/study/trial.h"
+#include "tuner/study/withdrawal.h"
 
 enum { PAGE = 500 }; /* trials read at a time */
 
@@ -26,51 +26,6 @@ bool live_edit_is_one(const struct job *before, const struct job *after)
     const bool differs = form_diff(before, &probe, &differences) > 0;
     text_free(&differences);
     return differs;
-}
-
-/* --- suggestions that have not begun --- */
-
-static bool is_withdrawn(const struct trial_row *trial)
-{
-    return trial->attempt == 0 && trial->confirms == 0 &&
-           !trial->chosen_by_person;
-}
-
-static enum ht_status withdraw_page(struct core *core, struct study_row *row,
-                                    const struct job *job,
-                                    const struct trial_list *page,
-                                    struct ht_error *err)
-{
-    enum ht_status status = HT_OK;
-    for (size_t i = 0; status == HT_OK && i < page->n; i++) {
-        if (!is_withdrawn(&page->rows[i]))
-            continue;
-        status = trial_delete(core, job, &page->rows[i],
-                              "withdrawn: the study has changed", err);
-        if (status == HT_OK)
-            status = db_study_count_withdrawn(core_db(core), row, err);
-    }
-    return status;
-}
-
-static enum ht_status withdraw(struct core *core, struct study_row *row,
-                               const struct job *job, struct ht_error *err)
-{
-    enum ht_status status = HT_OK;
-    struct arena *arena = arena_new();
-    struct trial_list page = {.n = DB_WAITING_PAGE};
-    int64_t after = 0;
-    while (status == HT_OK && page.n == DB_WAITING_PAGE) {
-        arena_reset(arena);
-        status =
-            db_trial_waiting(core_db(core), arena, row->id, after, &page, err);
-        if (status != HT_OK || page.n == 0)
-            break;
-        after = page.rows[page.n - 1].id;
-        status = withdraw_page(core, row, job, &page, err);
-    }
-    arena_free(arena);
-    return status;
 }
 
 /* --- trials outside --- */
@@ -154,7 +109,7 @@ enum ht_status live_edit_apply(struct core *core, struct study_row *row,
     struct db *db = core_db(core);
     enum ht_status status = db_spec_keep(db, row->id, row->revision, spec, err);
     if (status == HT_OK)
-        status = withdraw(core, row, job, err);
+        status = withdrawal_of_all(core, row, job, err);
     if (status == HT_OK)
         status = mark_outside(db, row->id, job, err);
     if (status == HT_OK)

@@ -10,6 +10,7 @@
 #include "tuner/db/write.h"
 #include "tuner/placement/placement.h"
 #include "tuner/runners/fleet.h"
+#include "tuner/study/elastic.h"
 #include "tuner/study/end.h"
 #include "tuner/study/end_rules.h"
 #include "tuner/study/living_attempts.h"
@@ -124,16 +125,24 @@ void study_ask_about(struct core *core, const struct study_row *row,
 
 /* Clients ask by themselves, or will; those with a failed question ask again.
  */
-static void want_trials(struct settling *settling)
+static enum ht_status want_trials(struct settling *settling,
+                                  struct ht_error *err)
 {
     const struct live_study *live =
         live_study(core_live(settling->core), settling->row.id);
-    if (settling->row.kind != JOB_STUDY)
-        study_ask(settling->core, &settling->row, study_wanted(settling), NULL);
-    else if (live->ask_after_ms > 0 && !live->asking)
+    if (settling->row.kind != JOB_STUDY) {
+        int64_t n;
+        const enum ht_status status =
+            elastic_due(settling, live->news, &n, err);
+        if (status != HT_OK)
+            return status;
+        study_ask(settling->core, &settling->row, n, NULL);
+    } else if (live->ask_after_ms > 0 && !live->asking) {
         core_wake(settling->core, CORE_CLIENTS, settling->row.id);
-    else if (suggestion_stock_is_due(settling))
+    } else if (suggestion_stock_is_due(settling)) {
         study_ask(settling->core, &settling->row, 1, NULL);
+    }
+    return HT_OK;
 }
 
 /* Why waiting trials wait. */
@@ -201,6 +210,14 @@ static enum ht_status running_reason(struct settling *settling,
         live_study(core_live(settling->core), settling->row.id)
             ->waits_since_ms = 0;
     const char *full = reason_of_disk(settling, active, waiting);
+    int64_t due;
+    const enum ht_status status = elastic_due(
+        settling, live_study(core_live(settling->core), settling->row.id)->news,
+        &due, err);
+    if (status != HT_OK)
+        return status;
+    /* Made once a slot asks. */
+    const int64_t unmade = study_wanted(settling) - due;
     if (pauses_for_refusals(&settling->row) ||
         pauses_for_metric(&settling->row))
         *reason = settling->row.reason;
@@ -215,13 +232,13 @@ static enum ht_status running_reason(struct settling *settling,
         *reason = clients_reason(settling, active);
     else if (!live_has_runner(core_live(settling->core)))
         *reason = "no runner is connected";
-    else if (active + waiting == 0)
+    else if (active + waiting + unmade == 0)
         *reason = "the next trials are being chosen";
-    else if (waiting == 0)
+    else if (waiting + unmade == 0)
         *reason = arena_printf(settling->arena, "%lld of %lld run",
                                (long long)active, (long long)active);
     else
-        return wanted_reason(settling, active, waiting, reason, err);
+        return wanted_reason(settling, active, waiting + unmade, reason, err);
     return HT_OK;
 }
 
@@ -309,8 +326,10 @@ static enum ht_status go_on(struct settling *settling, struct ht_error *err)
         return status;
     if (end.reason != NULL)
         return study_end(settling, &end, err);
-    want_trials(settling);
-    return save_reason(settling, err);
+    status = elastic_withdraw(settling, err);
+    if (status == HT_OK)
+        status = want_trials(settling, err);
+    return status == HT_OK ? save_reason(settling, err) : status;
 }
 
 static enum ht_status erase(struct settling *settling, struct ht_error *err)
@@ -353,6 +372,9 @@ static enum ht_status settle(struct settling *settling, int64_t study,
         core_db(settling->core), settling->arena, study, &settling->row, err);
     if (status != HT_OK)
         return status;
+    /* Elastic runners have slots for trials that are not made yet. */
+    if (settling->row.kind != JOB_STUDY && fleet_is_elastic(settling->core))
+        core_wake(settling->core, CORE_POLLS, 0);
     if (settling->row.state == STUDY_DELETING)
         return erase(settling, err);
     if (db_study_state_is_final(settling->row.state)) {
@@ -376,7 +398,8 @@ enum ht_status study_settle(struct core *core, int64_t study,
 
 static enum ht_status create_trial(struct core *core, struct study_row *study,
                                    const struct suggestion *suggestion,
-                                   bool *created, struct ht_error *err)
+                                   int64_t news, bool *created,
+                                   struct ht_error *err)
 {
     struct trial_row trial = {.state = TRIAL_REQUESTED,
                               .params = suggestion->params,
@@ -385,7 +408,11 @@ static enum ht_status create_trial(struct core *core, struct study_row *study,
                               .why = suggestion->why,
                               .reason = "waits for a slot",
                               .client = ""};
-    return trial_create(core, study, &trial, created, err);
+    const enum ht_status status =
+        trial_create(core, study, &trial, created, err);
+    if (status == HT_OK && *created)
+        elastic_note_made(core, &trial, news);
+    return status;
 }
 
 static enum ht_status note_exhausted(struct core *core, struct study_row *row,
@@ -400,12 +427,14 @@ static enum ht_status make_trials(struct settling *settling,
                                   const struct suggestions *found, size_t *used,
                                   struct ht_error *err)
 {
-    enum ht_status status = HT_OK;
-    int64_t room = study_wanted(settling);
+    const int64_t news =
+        live_study(core_live(settling->core), found->study)->asked_news;
+    int64_t room;
+    enum ht_status status = elastic_due(settling, news, &room, err);
     for (; status == HT_OK && *used < found->n && room > 0; ++*used) {
         bool created = false;
         status = create_trial(settling->core, &settling->row,
-                              &found->items[*used], &created, err);
+                              &found->items[*used], news, &created, err);
         room -= created;
     }
     return status;

@@ -11,6 +11,7 @@
 #include "tuner/db/trial_checkpoints.h"
 #include "tuner/db/write.h"
 #include "tuner/search/pareto_trials.h"
+#include "tuner/study/elastic.h"
 #include "tuner/study/final_measurement.h"
 #include "tuner/study/living_attempts.h"
 #include "tuner/study/move.h"
@@ -217,7 +218,7 @@ static enum ht_status decide_lost(struct deciding *deciding,
         core_db(deciding->core), deciding->attempt, &has_progress, err);
     if (status != HT_OK)
         return status;
-    trial->losses = has_progress ? 0 : trial->losses + 1;
+    trial->losses = has_progress || deciding->saved ? 0 : trial->losses + 1;
     status = find_lost_for_good(deciding, &for_good, err);
     if (status != HT_OK)
         return status;
@@ -283,6 +284,7 @@ static enum ht_status end_attempt(struct deciding *deciding,
         return status;
     /* Another one may run in its place. */
     core_wake(deciding->core, CORE_ALL_HELD, deciding->study.id);
+    elastic_touch_asking(deciding->core);
     const struct trial_row *trial = deciding->trial;
     const bool final = db_trial_state_is_final(trial->state);
     if (final || trial->state == TRIAL_PAUSED)
@@ -334,7 +336,8 @@ enum ht_status trial_ended(struct core *core, struct arena *arena,
 
 enum ht_status trial_drained(struct core *core, struct arena *arena,
                              struct trial_pair *pair,
-                             const struct node *evidence, struct ht_error *err)
+                             const struct node *evidence, bool saved,
+                             struct ht_error *err)
 {
     if (pair->attempt.state != ATTEMPT_DRAINING)
         return ht_fail(err, HT_INVALID, "drained before ended");
@@ -342,7 +345,8 @@ enum ht_status trial_drained(struct core *core, struct arena *arena,
                                 .arena = arena,
                                 .trial = &pair->trial,
                                 .attempt = &pair->attempt,
-                                .evidence = evidence};
+                                .evidence = evidence,
+                                .saved = saved};
     const enum ht_status status = final_measurement_prepare(&deciding, err);
     return status == HT_OK ? end_attempt(&deciding, err) : status;
 }

@@ -48,10 +48,12 @@ enum ht_status trial_ended(struct core *core, struct arena *arena,
                            const struct trial_outcome *outcome,
                            struct ht_error *err);
 /* Everything has arrived: the attempt ends and the trial is decided. `evidence`
- * is what the runner saw of metrics; NULL: it sent none. */
+ * is what the runner saw of metrics; NULL: it sent none. `saved`: it wrote
+ * checkpoints where only the runner sees them. */
 enum ht_status trial_drained(struct core *core, struct arena *arena,
                              struct trial_pair *pair,
-                             const struct node *evidence, struct ht_error *err);
+                             const struct node *evidence, bool saved,
+                             struct ht_error *err);
 /* The machine of the attempt is lost. If its end was known and it has an
  * objective, the trial is decided by what arrived; otherwise it starts again.
  */

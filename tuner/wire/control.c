@@ -20,6 +20,7 @@
 #include "tuner/study/report_batch.h"
 #include "tuner/wire/envelope.h"
 #include "tuner/wire/lease.h"
+#include "tuner/wire/lease_stops.h"
 #include "tuner/wire/report.h"
 #include "tuner/wire/runner_online.h"
 
@@ -448,7 +449,8 @@ static enum ht_status handle_drained(struct core *core, struct request *req,
     enum ht_status status = find_attempt(core, req, runner, &pair, err);
     if (status == HT_OK)
         status = trial_drained(core, req->arena, &pair,
-                               node_find(req->body, "evidence"), err);
+                               node_find(req->body, "evidence"),
+                               node_get_bool(req->body, "saved", false), err);
     return wire_finish(req, wire_ok(req), status);
 }
 
@@ -571,7 +573,9 @@ enum ht_status control_handle(struct core *core, struct request *req,
         snprintf(req->from.name, sizeof req->from.name, "runner %s",
                  runner->id);
     }
-    core_act_for(core, arena_printf(req->arena, "runner %s", runner->id));
+    if (req->kept == NULL) /* not each time that a held poll is handled */
+        req->kept = arena_printf(req->arena, "runner %s", runner->id);
+    core_act_for(core, req->kept);
     /* A held poll that is handled again does not count as a new message. */
     if (req->held_until_ms == 0)
         status = runner_online_see(core, runner, err);

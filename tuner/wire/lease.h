@@ -7,19 +7,11 @@
 #ifndef HT_TUNER_WIRE_LEASE_H
 #define HT_TUNER_WIRE_LEASE_H
 
-#include <cjson/cJSON.h>
-
 #include "tuner/core/live.h"
 #include "tuner/core/request.h"
 
 /* Answers a `lease` message, or holds it until there is something to answer. */
 enum ht_status lease_handle(struct core *core, struct request *req,
                             struct live_runner *runner, struct ht_error *err);
-
-/* Adds every stop for the runner to `stops`. With `fresh` only
- * stops that no lease answer has carried yet, which are then noted. */
-enum ht_status lease_add_stops(struct core *core, struct arena *arena,
-                               const struct live_runner *runner, bool fresh,
-                               cJSON *stops, struct ht_error *err);
 
 #endif

@@ -59,6 +59,27 @@ static void add_list(const char *what, const struct node *list,
     cli_scalars(list, out);
 }
 
+void cli_runners_add_elements(const struct node *runner, struct text *out)
+{
+    int64_t run = 0, wait = 0;
+    const char *why = "";
+    NODE_EACH (item, node_first(runner, "elements")) {
+        run += node_get_int(item, "run", 0);
+        wait += node_get_int(item, "wait", 0);
+        if (*why == '\0')
+            why = node_get_string(item, "why", "");
+    }
+    text_printf(out, "%lld run, %lld wait", (long long)run, (long long)wait);
+    if (*why != '\0')
+        text_print_safe(out, " (%s)", why);
+    NODE_EACH (item, node_first(runner, "elements")) {
+        const char *refused = node_get_string(item, "refused", "");
+        if (*refused != '\0')
+            text_print_safe(out, "; %s: %s", node_get_string(item, "study", ""),
+                            refused);
+    }
+}
+
 void cli_runners_describe(const struct node *runner, struct text *out)
 {
     const struct node *rules = node_find(runner, "rules");
@@ -70,9 +91,15 @@ void cli_runners_describe(const struct node *runner, struct text *out)
         text_puts(out, ", away");
         return;
     }
-    text_printf(out, ", %lld of %lld slots busy",
+    const bool elastic = node_get_bool(rules, "elastic", false);
+    text_printf(out, ", %lld of %s%lld slots busy",
                 (long long)node_get_int(runner, "busy", 0),
+                elastic ? "at most " : "",
                 (long long)node_get_int(runner, "slots", 0));
+    if (elastic) {
+        text_puts(out, ", ");
+        cli_runners_add_elements(runner, out);
+    }
     add_list(", GPUs ", node_find(rules, "gpus"), out);
     add_list(", credentials of ", node_find(rules, "credentials"), out);
 }

@@ -15,6 +15,9 @@ bool cli_runners_is_online(const struct node *runner);
 /* Does it run images? Else it starts processes. A guess by its engine until it
  * has said hello. */
 bool cli_runners_has_images(const struct node *runner);
+/* Appends what an elastic runner has at its cluster, such as "4 run, 6 wait
+ * (Priority)", and why a study gets nothing there. */
+void cli_runners_add_elements(const struct node *runner, struct text *out);
 /* Appends "docker on HOST, Docker 20.10.24, 1 of 2 slots busy, GPUs 0,1". */
 void cli_runners_describe(const struct node *runner, struct text *out);
 

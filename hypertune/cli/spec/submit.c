@@ -455,11 +455,17 @@ int cli_check(struct cli *cli)
         return cli_fail(cli, CLI_USAGE,
                         "--metric auto is decided when the first trial has "
                         "ended: run it");
+    const char *own = cli_own_format(cli);
+    const bool wants_sbatch = own != NULL && strcmp(own, "sbatch") == 0;
+    if (cli->set.slurm_defaults != NULL && !wants_sbatch)
+        return cli_fail(cli, CLI_USAGE, "--slurm-defaults is for -o sbatch");
+    if (wants_sbatch && !cli->set.smoke)
+        return cli_sbatch_show(cli);
     /* -o vertex, aip, native and the formats of documents. */
     const bool wants_form =
         cli->set.output != NULL &&
         (cli->format == FORMAT_JSON || cli->format == FORMAT_JSONL ||
-         cli->format == FORMAT_YAML || cli_own_format(cli) != NULL);
+         cli->format == FORMAT_YAML || own != NULL);
     if (wants_form && !cli->set.smoke)
         return show_form(cli);
     int code = cli_spec_load(cli, &spec);

@@ -32,6 +32,11 @@ int cli_submit_print_name(const char *study);
  * ended without it, CLI_OVERDUE after the timeout, or another exit code. */
 int cli_smoke(struct cli *cli, const struct cli_spec *spec);
 
+/* `check -o sbatch`: prints the script that asks Slurm for the slots of the
+ * spec's study. What only the runner knows has a place in it, which is named on
+ * stderr. Returns CLI_DONE, or another exit code after a message. */
+int cli_sbatch_show(struct cli *cli);
+
 /* The end of `run`: how the study ended, its best trial and the command that
  * repeats it. Returns `code`, or why the server failed. */
 int cli_best_of_run(struct cli *cli, const struct cli_spec *spec,

@@ -8,6 +8,7 @@
 #include "hypertune/cli/frame/output.h"
 #include "hypertune/cli/frame/runners.h"
 #include "hypertune/cli/frame/table.h"
+#include "hypertune/cli/study/connect.h"
 #include "proto/base/clock.h"
 #include "proto/doc/json.h"
 
@@ -86,11 +87,26 @@ static void add_runner(struct cli *cli, struct table *table,
     add_place(cli, table, runner);
 }
 
+/* Below the table, where there is room for reasons. */
+static void add_cluster(const struct node *runner, struct text *out)
+{
+    const struct node *rules = node_find(runner, "rules");
+    if (!cli_runners_is_online(runner) ||
+        !node_get_bool(rules, "elastic", false))
+        return;
+    text_print_safe(out, "%s: %s (%s) · ",
+                    node_get_string(runner, "runner", ""),
+                    node_get_string(runner, "engine", ""),
+                    node_get_string(rules, "engine", "?"));
+    cli_runners_add_elements(runner, out);
+    text_puts(out, "\n");
+}
+
 static int list(struct cli *cli)
 {
     struct ht_error err;
     const struct node *answer;
-    struct text out = {0};
+    struct text out = {0}, clusters = {0};
     size_t n = 0;
     const int64_t now = clock_wall_ms();
     struct table *table = table_new(cli->arena);
@@ -110,6 +126,7 @@ static int list(struct cli *cli)
                             node_get_string(runner, "runner", ""));
         else if (!cli_output_item(cli->format, runner, n, &out))
             add_runner(cli, table, runner, now);
+        add_cluster(runner, &clusters);
         n++;
     }
     if (n > 0 || cli->format == FORMAT_CSV)
@@ -117,6 +134,9 @@ static int list(struct cli *cli)
     else
         cli_say(cli, "no runners; \"hypertune runner\" offers this machine");
     cli_output_end(cli->format, n, &out);
+    if (cli->format == FORMAT_TABLE || cli->format == FORMAT_WIDE)
+        text_puts(&out, text_string(&clusters));
+    text_free(&clusters);
     return cli_print(&out);
 }
 
@@ -156,9 +176,12 @@ int cli_list_runners(struct cli *cli)
 {
     const struct words *words = &cli->args.words;
     if (words->n == 0)
-        return cli->set.move ? cli_usage(cli) : list(cli);
+        return cli->set.move || cli->args.has_rest ? cli_usage(cli) : list(cli);
+    if (words->n == 2 && strcmp(words->items[0], "connect") == 0 &&
+        !cli->set.move)
+        return cli_connect_login(cli, words->items[1]);
     const bool drains = strcmp(words->items[0], "drain") == 0;
-    if (words->n != 2 ||
+    if (words->n != 2 || cli->args.has_rest ||
         (!drains && (cli->set.move || strcmp(words->items[0], "resume") != 0)))
         return cli_usage(cli);
     return order(cli, words->items[0]);

@@ -89,9 +89,9 @@ static void wrong_values_are_reported_with_their_flag(void)
 
 static void an_engine_of_another_version_is_refused_with_what_there_is(void)
 {
-    READ(nothing, NEEDED, "--engine=slurm");
+    READ(nothing, NEEDED, "--engine=cray");
     CHECK(status == HT_INVALID);
-    CHECK(strstr(err.text, "this version has no \"slurm\"; it has: ") != NULL);
+    CHECK(strstr(err.text, "this version has no \"cray\"; it has: ") != NULL);
     CHECK(strstr(err.text, ENGINE_NAMES) != NULL);
 }
 
@@ -100,19 +100,14 @@ static void help_shows_every_flag_and_variable(void)
     READ(nothing, "--help");
     CHECK(status == HT_OK);
     const char *const words[] = {
-        "--server URL",
-        "--token-file FILE",
-        "--engine ENGINE",
-        "--slots N",
-        "--gpus N|all|0,1,...",
-        "--exit-when-alone",
-        "HYPERTUNE_RUNNER_STATE",
-        "--version",
-        "--volume-root DIR,...",
-        "--allow NAME,...",
-        "--docker-host URL",
-        "host-network",
-        ENGINE_NAMES,
+        "--server URL",           "--token-file FILE",
+        "--engine ENGINE",        "--slots N",
+        "--gpus N|all|0,1,...",   "--exit-when-alone",
+        "HYPERTUNE_RUNNER_STATE", "--version",
+        "--volume-root DIR,...",  "--allow NAME,...",
+        "--docker-host URL",      "--slurm-rest URL",
+        "--slurm-defaults FILE",  "all nodes must have it",
+        "host-network",           ENGINE_NAMES,
     };
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         CHECK(strstr(out.data, words[i]) != NULL);

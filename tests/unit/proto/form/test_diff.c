@@ -42,6 +42,11 @@ static void each_difference_is_one_line_in_native_names(void)
         {HEAD LR, HEAD LR "trials: 60\n", "trials: 20 -> 60\n"},
         {HEAD LR, HEAD LR "until: {time: 2h, target: 1}\n",
          "until.target: none -> 1\nuntil.time: none -> 2h\n"},
+        {HEAD LR "slurm: {time: 1h, options: {nice: 1}}\n",
+         HEAD LR "slurm: {time: 02:00:00, qos: low}\nrunOn: {engine: slurm}\n",
+         "slurm.time: 3600s -> 7200s\n"
+         "slurm.options: [\"--nice=1\"] -> none\nslurm.qos: none -> low\n"},
+        {HEAD LR, HEAD LR "slurm: {}\n", "runOn.engine: none -> slurm\n"},
         {HEAD LR "until: {end: \"2026-12-31T19:00:00+01:00\"}\n",
          HEAD LR "until: {end: \"2026-12-31T18:00:00Z\", letFinish: true}\n",
          "until.letFinish: none -> true\n"},

@@ -150,6 +150,20 @@ static void check_container(const struct job *a, const struct job *b)
     }
 }
 
+static void check_slurm(const struct job_slurm *a, const struct job_slurm *b)
+{
+    CHECK(a->said == b->said && a->exclusive == b->exclusive);
+    CHECK(same_text(a->account, b->account));
+    CHECK(same_text(a->partition, b->partition) && same_text(a->qos, b->qos));
+    CHECK(same_text(a->constraint, b->constraint));
+    CHECK(same_text(a->reservation, b->reservation));
+    CHECK(same_text(a->gres, b->gres));
+    CHECK(same_text(a->container, b->container));
+    CHECK(a->time_ms == b->time_ms && a->trials_per_job == b->trials_per_job);
+    CHECK(same_strings(a->modules, b->modules));
+    CHECK(same_strings(a->options, b->options));
+}
+
 static void check_rest(const struct job *a, const struct job *b)
 {
     CHECK(same_text(a->name, b->name) && same_text(a->display, b->display));
@@ -173,6 +187,7 @@ static void check_rest(const struct job *a, const struct job *b)
     CHECK(same_text(a->run_on.gpu, b->run_on.gpu));
     CHECK(same_text(a->run_on.machine, b->run_on.machine));
     CHECK(same_pairs(a->run_on.labels, b->run_on.labels));
+    check_slurm(&a->slurm, &b->slurm);
     CHECK(same_bits(a->cpus, b->cpus));
     CHECK(a->memory_bytes == b->memory_bytes);
     check_container(a, b);

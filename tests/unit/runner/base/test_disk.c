@@ -67,6 +67,32 @@ static void very_deep_trees_count_as_too_much(void)
     CHECK(disk_usage(folder, ENOUGH) > ENOUGH);
 }
 
+static void set_written(const char *path, time_t at)
+{
+    const struct timespec times[2] = {{.tv_sec = at}, {.tv_sec = at}};
+    CHECK(utimensat(AT_FDCWD, path, times, AT_SYMLINK_NOFOLLOW) == 0);
+}
+
+static void the_newest_file_of_all_levels_is_found(void)
+{
+    char folder[PATH_MAX], below[PATH_MAX + 8], file[PATH_MAX + 16];
+    runner_fixture_folder(folder);
+    CHECK(disk_newest_ms(folder) == 0);
+    (void)snprintf(below, sizeof below, "%s/below", folder);
+    CHECK(mkdir(below, 0700) == 0); /* newer than all files */
+    write_file(folder, "a");
+    (void)snprintf(file, sizeof file, "%s/a", folder);
+    set_written(file, 1000);
+    CHECK(disk_newest_ms(folder) == 1000000);
+    write_file(below, "b");
+    (void)snprintf(file, sizeof file, "%s/b", below);
+    set_written(file, 2000);
+    CHECK(disk_newest_ms(folder) == 2000000);
+    CHECK(disk_written_ms(below, "b") == 2000000);
+    CHECK(disk_written_ms(below, "c") == 0);
+    CHECK(disk_newest_ms(file) == 0);
+}
+
 int main(void)
 {
     runner_fixture_init();
@@ -74,6 +100,7 @@ int main(void)
     RUN(links_lead_nowhere_and_holes_weigh_nothing);
     RUN(counting_ends_when_it_is_enough);
     RUN(very_deep_trees_count_as_too_much);
+    RUN(the_newest_file_of_all_levels_is_found);
     runner_fixture_fini();
     return check_done();
 }

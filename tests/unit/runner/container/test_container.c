@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "proto/doc/json.h"
+#include "runner/attempt/mounts.h"
 #include "runner/base/json.h"
 #include "runner/base/placement.h"
-#include "runner/container/mounts.h"
 #include "runner/container/network.h"
 #include "runner/docker/image.h"
 #include "tests/check.h"

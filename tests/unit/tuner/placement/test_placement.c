@@ -328,6 +328,57 @@ static void what_ends_is_free_again(void)
     arena_free(s.arena);
 }
 
+static void a_quota_has_room_for_so_many_trials(void)
+{
+    const struct placement_replica part = {.part = 0.25};
+    const struct placement_needs none = {0}, some = {.n = 1, .replicas = &part};
+    struct placement_project project = {.name = "red", .share = 1};
+    CHECK(placement_quota(&project, &some) == INT64_MAX);
+    project.most_gpus = 1.5;
+    project.gpus = 0.5;
+    CHECK(placement_quota(&project, &none) == INT64_MAX);
+    CHECK(placement_quota(&project, &some) == 4);
+    project.most_slots = 5;
+    project.slots = 2;
+    CHECK(placement_quota(&project, &none) == 3);
+    CHECK(placement_quota(&project, &some) == 3);
+    project.slots = 7; /* the quota was more before */
+    CHECK(placement_quota(&project, &none) == 0);
+}
+
+static int64_t startable(struct scene *scene, int64_t most)
+{
+    return placement_startable(state_of(scene), scene->arena, 0, most);
+}
+
+static void what_could_start_is_counted_and_nothing_begun(void)
+{
+    struct scene s = scene_new();
+    add(&s, 0, 0);
+    CHECK(startable(&s, 100) == 6); /* box-1 and box-2 share four */
+    CHECK(startable(&s, 5) == 5);
+    CHECK(startable(&s, 100) == 6);
+    CHECK(s.runners[0].free == 4 && s.runners[1].free == 2);
+    CHECK(s.studies[0].running == 0 && s.projects[0].slots == 0);
+    s.runners[1].elastic = true;
+    CHECK(startable(&s, 100) == 4);
+    s.runners[0].draining = s.runners[2].draining = true;
+    CHECK(startable(&s, 100) == 0);
+    arena_free(s.arena);
+}
+
+static void what_could_start_needs_gpus(void)
+{
+    struct scene s = scene_new();
+    add_gpus(&s, (struct placement_replica){.part = 0.5})->machine = "box";
+    CHECK(startable(&s, 100) == 4);
+    s.studies[0].waiting = 10;
+    CHECK(give(&s, 0) == 0);
+    CHECK(startable(&s, 100) == 3);
+    CHECK(s.gpus[0].used == 0.5 && s.gpus[1].used == 0);
+    arena_free(s.arena);
+}
+
 int main(void)
 {
     RUN(the_project_with_the_least_claim_is_first);
@@ -345,5 +396,8 @@ int main(void)
     RUN(a_draining_runner_gets_nothing);
     RUN(words_name_what_is_missing);
     RUN(what_ends_is_free_again);
+    RUN(a_quota_has_room_for_so_many_trials);
+    RUN(what_could_start_is_counted_and_nothing_begun);
+    RUN(what_could_start_needs_gpus);
     return check_done();
 }

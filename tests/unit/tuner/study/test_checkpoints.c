@@ -352,6 +352,22 @@ static void a_trial_that_gets_further_may_be_lost_often(struct fixture *f)
     }
 }
 
+/* Its checkpoints are in an outputDir, so the runner alone knows. */
+static void a_runner_may_say_that_one_got_further(struct fixture *f)
+{
+    prepare(f);
+    submit(f, 1, "outputDir: /shared\n");
+    be(f, "a");
+    for (int i = 1; i <= HT_MAX_LOST_WORK + 1; i++) {
+        const struct leased leased = fixture_begin(f);
+        CHECK(leased.name.attempt == i);
+        fixture_tell(f, "ended", &leased.name,
+                     "\"outcome\":\"lost\",\"reason\":\"shim died\"");
+        fixture_tell(f, "drained", &leased.name, "\"saved\":true");
+        CHECK(fixture_trial(f, 1, 1).losses == 0);
+    }
+}
+
 /* It begins anew each time, since it has no checkpoint. */
 static void the_same_steps_again_are_no_progress(struct fixture *f)
 {
@@ -414,6 +430,7 @@ int main(void)
     RUN_ON_CORE(what_a_person_stops_does_not_continue);
     RUN_ON_CORE(three_losses_without_progress_end_the_trial);
     RUN_ON_CORE(a_trial_that_gets_further_may_be_lost_often);
+    RUN_ON_CORE(a_runner_may_say_that_one_got_further);
     RUN_ON_CORE(the_same_steps_again_are_no_progress);
     RUN_ON_CORE(the_same_tree_again_is_no_progress);
     RUN_ON_CORE(a_failure_between_losses_counts_anew);

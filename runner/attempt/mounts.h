@@ -1,7 +1,7 @@
 /* mounts.h - the folders of this machine that are mounted into a replica's
  * container, each checked against what the admin allows. */
-#ifndef HT_RUNNER_CONTAINER_MOUNTS_H
-#define HT_RUNNER_CONTAINER_MOUNTS_H
+#ifndef HT_RUNNER_ATTEMPT_MOUNTS_H
+#define HT_RUNNER_ATTEMPT_MOUNTS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-#include "runner/container/mounts.h"
+#include "runner/attempt/mounts.h"
 
 #include <errno.h>
 #include <limits.h>

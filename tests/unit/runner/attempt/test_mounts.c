@@ -7,9 +7,9 @@
 #include <unistd.h>
 
 #include "proto/doc/json.h"
+#include "runner/attempt/mounts.h"
 #include "runner/base/disk.h"
 #include "runner/base/safe_path.h"
-#include "runner/container/mounts.h"
 #include "tests/lib/runner_fixture.h"
 
 struct place {

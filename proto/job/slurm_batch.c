@@ -1,0 +1,314 @@
+/* slurm_batch.c - the batch job that asks for a study's slots. */
+
+#include "proto/job/slurm.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+enum { MINUTE_MS = 60000, SECOND_MS = 1000, MOST_SIGNAL_S = 65535 };
+
+#define MIB (INT64_C(1) << 20)
+
+/* ---- options ---- */
+
+struct options {
+    struct arena *arena;
+    size_t n;
+    struct slurm_option *items;
+};
+
+/* The last one of a name is the only one: sbatch takes it so, and slurmrestd
+ * has one field for each. */
+static void put(struct options *options, const char *name, const char *value)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < options->n; i++)
+        if (strcmp(options->items[i].name, name) != 0)
+            options->items[n++] = options->items[i];
+    options->items =
+        arena_grow(options->arena, options->items, n, sizeof *options->items);
+    options->items[n] = (struct slurm_option){name, value};
+    options->n = n + 1;
+}
+
+static void put_text(struct options *options, const char *name,
+                     const char *value)
+{
+    if (value != NULL)
+        put(options, name, value);
+}
+
+static void put_number(struct options *options, const char *name, int64_t value)
+{
+    put(options, name, arena_printf(options->arena, "%" PRId64, value));
+}
+
+static struct slurm_option own_option(struct arena *arena, const char *text)
+{
+    const char *name = text + strlen("--"), *equals = strchr(name, '=');
+    if (equals == NULL)
+        return (struct slurm_option){name, NULL};
+    return (struct slurm_option){
+        arena_strndup(arena, name, (size_t)(equals - name)), equals + 1};
+}
+
+/* Whether the section's own options begin with one of these words; the last
+ * is NULL. */
+static bool has_own(const struct job_slurm *section, const char *const names[])
+{
+    for (size_t i = 0; i < section->options.n; i++)
+        for (const char *const *name = names; *name != NULL; name++)
+            if (strncmp(section->options.items[i] + strlen("--"), *name,
+                        strlen(*name)) == 0)
+                return true;
+    return false;
+}
+
+/* ---- resources ---- */
+
+static int64_t rounded_up(int64_t n, int64_t unit)
+{
+    return n / unit + (n % unit != 0);
+}
+
+static int64_t cpus_of(const struct slurm_pool *pool)
+{
+    return pool->cpus > 1 ? (int64_t)ceil(pool->cpus) : 1;
+}
+
+/* sbatch refuses this option and the next one beside those others. */
+static void put_cpus(struct options *options, const struct job_slurm *section,
+                     int64_t cpus)
+{
+    static const char *const others[] = {"cpus-per-gpu", NULL};
+    if (!has_own(section, others))
+        put_number(options, "cpus-per-task", cpus);
+}
+
+static void put_memory(struct options *options, const struct job_slurm *section,
+                       int64_t bytes)
+{
+    static const char *const others[] = {"mem-per-cpu", "mem-per-gpu", NULL};
+    if (bytes > 0 && !has_own(section, others))
+        put(options, "mem",
+            arena_printf(options->arena, "%" PRId64 "M",
+                         rounded_up(bytes, MIB)));
+}
+
+/* Slurm refuses parts of GPUs beside whole ones. */
+static bool is_gpu(const char *gres)
+{
+    static const char *const names[] = {"gpu", "shard", "mps"};
+    const size_t len = strcspn(gres, ":=,");
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strlen(names[i]) == len && strncmp(gres, names[i], len) == 0)
+            return true;
+    return false;
+}
+
+/* Of a list such as "gpu:a100:2", "license:1,gres/gpu:1". */
+static bool names_gpus(const char *gres)
+{
+    while (gres != NULL && *gres != '\0') {
+        const bool prefixed =
+            strncmp(gres, "gres/", 5) == 0 || strncmp(gres, "gres:", 5) == 0;
+        if (is_gpu(prefixed ? gres + 5 : gres))
+            return true;
+        gres += strcspn(gres, ",");
+        gres += *gres == ',';
+    }
+    return false;
+}
+
+/* The section's own GPUs replace those of `resources`: they say more. */
+static void put_gres(struct options *options, const struct job_slurm *section,
+                     const struct slurm_pool *pool)
+{
+    static const char *const others[] = {"gpus", NULL};
+    const char *gres = section->gres;
+    if (pool->gpus > 0 && !names_gpus(gres) && !has_own(section, others)) {
+        const bool any = pool->gpu_model == NULL;
+        gres =
+            arena_printf(options->arena, "gpu%s%s:%" PRId64 "%s%s",
+                         any ? "" : ":", any ? "" : pool->gpu_model, pool->gpus,
+                         gres != NULL ? "," : "", gres != NULL ? gres : "");
+    }
+    put_text(options, "gres", gres);
+}
+
+static int64_t minutes(int64_t time_ms, int64_t limit_ms)
+{
+    const int64_t asked = rounded_up(time_ms, MINUTE_MS);
+    const int64_t most = limit_ms / MINUTE_MS;
+    return most > 0 && asked > most ? most : asked;
+}
+
+/* The net below the shim's own clock; Slurm sends it up to a minute early. */
+static const char *signal_of(struct arena *arena, int64_t grace_ms)
+{
+    int64_t seconds = rounded_up(grace_ms, SECOND_MS);
+    if (seconds < 1)
+        seconds = 1;
+    if (seconds > MOST_SIGNAL_S)
+        seconds = MOST_SIGNAL_S;
+    return arena_printf(arena, "B:USR1@%" PRId64, seconds);
+}
+
+/* Slurm replaces %j and the like in the name of a file. */
+static const char *output_of(struct arena *arena, const char *folder)
+{
+    struct text path = {0};
+    for (const char *c = folder; *c != '\0'; c++)
+        if (*c == '%')
+            text_puts(&path, "%%");
+        else
+            text_append(&path, c, 1);
+    text_puts(&path, "/%a.out");
+    return text_take(&path, arena);
+}
+
+static void put_section(struct options *options,
+                        const struct job_slurm *section)
+{
+    put_text(options, "account", section->account);
+    put_text(options, "partition", section->partition);
+    put_text(options, "qos", section->qos);
+    put_text(options, "constraint", section->constraint);
+    put_text(options, "reservation", section->reservation);
+    if (section->exclusive)
+        put(options, "exclusive", NULL);
+}
+
+static void put_own(struct options *options, const struct job_slurm *section)
+{
+    for (size_t i = 0; i < section->options.n; i++) {
+        const struct slurm_option own =
+            own_option(options->arena, section->options.items[i]);
+        put(options, own.name, own.value);
+    }
+}
+
+static struct options options_of(struct arena *arena,
+                                 const struct slurm_need *need,
+                                 const struct slurm_site *site, int tasks)
+{
+    struct options options = {.arena = arena};
+    const struct job_slurm *section = &need->section;
+    const struct slurm_pool *pool = &need->pools[0];
+    put(&options, "job-name", site->name);
+    put(&options, "array", arena_printf(arena, "0-%d", site->elements - 1));
+    put(&options, "chdir", site->folder);
+    put(&options, "output", output_of(arena, site->folder));
+    put(&options, "signal", signal_of(arena, need->grace_ms));
+    put(&options, "no-requeue", NULL);
+    put_section(&options, section);
+    if (section->time_ms > 0)
+        put_number(&options, "time", minutes(section->time_ms, site->limit_ms));
+    put_number(&options, "nodes", tasks);
+    put_number(&options, "ntasks", tasks);
+    put_cpus(&options, section, cpus_of(pool));
+    put_memory(&options, section, pool->memory_bytes);
+    put_gres(&options, section, pool);
+    put_own(&options, section);
+    return options;
+}
+
+/* ---- the script ---- */
+
+/* sh has the function `module` only after the site's own file was read. What
+ * all of it changes is for trainers, too (runner/element/modules.h). */
+static void add_modules(struct text *script, const struct strings *modules)
+{
+    if (modules->n == 0)
+        return;
+    text_puts(script, "export HYPERTUNE_ENV_BEFORE=\"$(env)\"\n"
+                      "for file in /etc/profile.d/*lmod*.sh "
+                      "/etc/profile.d/*modules*.sh \\\n"
+                      "    \"$MODULESHOME/init/sh\" \"$LMOD_PKG/init/sh\"; do\n"
+                      "    command -v module >/dev/null && break\n"
+                      "    [ -r \"$file\" ] && . \"$file\"\n"
+                      "done\n");
+    for (size_t i = 0; i < modules->n; i++) {
+        text_puts(script, "module load ");
+        text_shell_word(script, modules->items[i]);
+        text_puts(script, " || exit\n");
+    }
+}
+
+/* What srun does not take over by itself: --cpus-per-task from 22.05 on, and
+ * what modules have set where the options say export=NONE. */
+static const char run_tasks[] =
+    "srun --kill-on-bad-exit=0 --export=ALL "
+    "${SLURM_CPUS_PER_TASK:+--cpus-per-task=$SLURM_CPUS_PER_TASK} ";
+
+static const char *script_of(struct arena *arena, const struct slurm_need *need,
+                             const struct slurm_site *site, int tasks)
+{
+    struct text script = {0};
+    text_puts(&script, "#!/bin/sh\n");
+    add_modules(&script, &need->section.modules);
+    text_puts(&script, "exec ");
+    if (tasks > 1)
+        text_puts(&script, run_tasks);
+    text_shell_word(&script, site->shim);
+    text_puts(&script, " --slurm ");
+    text_shell_word(&script, site->folder);
+    text_puts(&script, "\n");
+    return text_take(&script, arena);
+}
+
+/* ---- what Slurm cannot give ---- */
+
+const char *slurm_difference(const struct slurm_need *need)
+{
+    for (size_t i = 1; i < need->n_pools; i++) {
+        const struct slurm_pool *a = &need->pools[0], *b = &need->pools[i];
+        if (cpus_of(a) != cpus_of(b))
+            return "CPUs";
+        if (a->memory_bytes != b->memory_bytes)
+            return "memory";
+        if (a->gpus != b->gpus)
+            return "GPUs";
+    }
+    return NULL;
+}
+
+static enum ht_status check(const struct slurm_need *need, struct ht_error *err)
+{
+    const char *what = slurm_difference(need);
+    if (what != NULL)
+        return ht_fail(err, HT_PRECONDITION,
+                       "its replicas need different %s; on Slurm all of them "
+                       "get the same: ask for the most in resources of each",
+                       what);
+    for (size_t i = 0; i < need->n_pools; i++) {
+        if (need->pools[i].gpu_detail && need->section.gres == NULL)
+            return ht_fail(err, HT_PRECONDITION,
+                           "Slurm gives whole GPUs of a model, no part and no "
+                           "amount of their memory: leave gpu and gpuMemory "
+                           "out, or say slurm.gres, such as shard:1");
+    }
+    return HT_OK;
+}
+
+enum ht_status slurm_batch(struct arena *arena, const struct slurm_need *need,
+                           const struct slurm_site *site,
+                           struct slurm_batch *batch, struct ht_error *err)
+{
+    const enum ht_status status = check(need, err);
+    int tasks = 0;
+    if (status != HT_OK)
+        return status;
+    for (size_t i = 0; i < need->n_pools; i++)
+        tasks += need->pools[i].count;
+    const struct options options = options_of(arena, need, site, tasks);
+    *batch = (struct slurm_batch){.name = site->name,
+                                  .script = script_of(arena, need, site, tasks),
+                                  .folder = site->folder,
+                                  .elements = site->elements,
+                                  .tasks = tasks,
+                                  .n_options = options.n,
+                                  .options = options.items};
+    return HT_OK;
+}

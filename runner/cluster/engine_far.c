@@ -1,0 +1,65 @@
+#include "runner/cluster/engine_far.h"
+
+#include "proto/job/metrics_file.h"
+#include "runner/base/disk.h"
+#include "runner/base/safe_path.h"
+#include "runner/cluster/place.h"
+
+enum { WAIT_MS = 10000 }; /* for the first connection */
+
+enum ht_status engine_far_open(const struct site *site, struct far **far,
+                               struct site *there, struct ht_error *err)
+{
+    const struct far_settings settings = {
+        .site = site, .ssh = site->slurm_ssh, .folder = site->slurm_folder};
+    *there = *site;
+    if (!site->far)
+        return HT_OK;
+    there->inherited = (struct pairs){0}; /* of this machine */
+    there->credentials = NULL;            /* they stay here */
+    const enum ht_status status =
+        *far != NULL ? HT_OK : far_open(&settings, far, err);
+    return status != HT_OK ? status : far_wait(*far, WAIT_MS, there, err);
+}
+
+bool engine_far_has_trees(struct far *far, const struct site *there,
+                          const struct engine_place *place)
+{
+    const struct order *order = place->order;
+    const char *code = order->replicas[0].workdir;
+    if (far == NULL)
+        return true;
+    enum far_state state = FAR_READY;
+    if (place->site->kit != NULL)
+        state = far_tree(far, place->site->kit,
+                         safe_path_rest(there->seen_state, there->kit));
+    if (order->code.travelled &&
+        far_tree(far, code, safe_path_rest(place->site->state, code)) !=
+            FAR_READY)
+        state = FAR_PENDING;
+    return state == FAR_READY;
+}
+
+/* Only a file in the trial's own folders comes from another machine. */
+static const char *find_extra(const struct order *order)
+{
+    const struct replica_order *master = &order->replicas[0];
+    const char *name = order->metrics_file;
+    const char *rest = name != NULL ? metrics_file_in_trial(name) : NULL;
+    const char *below = "";
+    if (name == NULL || (rest == NULL && name[0] == '/'))
+        return NULL;
+    if (rest == NULL && master->workdir != NULL) {
+        if (!order->own_workdir)
+            return NULL;
+        below = "work/";
+    }
+    return arena_printf(order->arena, "%s/%s%s", master->name, below,
+                        rest != NULL ? rest : name);
+}
+
+void engine_far_watch(struct far *far, const struct engine_place *place)
+{
+    far_watch(far, NAMES_ATTEMPT, place->folder, find_extra(place->order),
+              !place->order->begun && !disk_has(place->folder, place_file));
+}

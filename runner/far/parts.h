@@ -1,0 +1,115 @@
+/* parts.h - the mirror from inside, for its own files. */
+#ifndef HT_RUNNER_FAR_PARTS_H
+#define HT_RUNNER_FAR_PARTS_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/stat.h>
+
+#include "proto/base/text.h"
+#include "proto/base/token.h"
+#include "runner/far/far.h"
+#include "runner/mirror/frame.h"
+#include "runner/slurm/call.h"
+
+struct far_sent { /* a file of ours, as it was put on this connection */
+    char *path;
+    struct stat is;
+};
+
+struct far_watch {
+    struct far_watch *next;
+    enum names_folder is;
+    bool fresh;           /* the trial's folder there is not its own */
+    char *folder, *extra; /* relative; extra "": none */
+    size_t n;
+    struct far_sent *sent;
+};
+
+struct far_tree {
+    struct far_tree *next;
+    char *folder, *path;
+    enum far_state state;
+};
+
+struct far {
+    const struct site *site;
+    struct arena *arena;
+    struct call_place place;
+    const char *wanted;          /* the root, as the login node finds it */
+    char hash[TOKEN_TEXT_BYTES]; /* of hypertune-shim, by its content */
+    const char *kit;             /* path there; NULL: no kit */
+    int state;                   /* the state folder */
+    int wake;                    /* eventfd: the queue has something */
+    pthread_t thread;
+    pthread_mutex_t lock; /* of all below */
+    pthread_cond_t changed;
+    bool stopping;
+    char *root;          /* absolute, once known */
+    uint64_t connection; /* its number; 0: there is none */
+    uint64_t last;       /* number of the last connection */
+    uint64_t synced;     /* the connection on which all was repeated */
+    struct text queue;   /* frames for this connection */
+    uint64_t asked, answered;
+    uint64_t tree_asked; /* the question of a tree, and its answer */
+    bool tree_is_there;
+    uint64_t looks;
+    char fault[FAR_FAULT_BYTES];
+    int64_t fault_at; /* monotonic: of one at the login node */
+    struct far_watch *first;
+    struct far_tree *trees;
+};
+
+/* far.c; the lock is held. */
+void far_queue(struct far *far, const struct frame *frame);
+struct far_watch *far_find(struct far *far, const char *path);
+
+/* put.c; the lock is held. All of a folder, on a new connection; or what is new
+ * of ours in it or in one of its folders. */
+void far_tell(struct far *far, struct far_watch *watch);
+void far_put_ours(struct far *far, struct far_watch *watch, const char *folder);
+
+/* receive.c: takes a frame of the other side; the lock is held. It may be an
+ * enemy's.
+ * HT_CORRUPT  the connection is of no use any more
+ * HT_IO       something cannot be written here */
+enum ht_status far_receive(struct far *far, const struct frame *frame,
+                           struct ht_error *err);
+
+/* link.c: the thread. */
+void *far_link(void *far);
+
+/* ---- stream.c: one connection ---- */
+
+bool far_is_stopping(struct far *far);
+
+struct link {
+    struct far *far;
+    pid_t pid;
+    int in, out, errors; /* -1: closed */
+    int64_t heard_at, ask_at, silent_ms;
+    int64_t trees_at; /* when trees are tried again */
+    bool begun, greeted;
+    struct text incoming, outgoing;
+    size_t sent;     /* of outgoing */
+    char words[160]; /* its last ones at stderr */
+};
+
+/* Starts the command there; `input`: what it reads, -1: what is sent. */
+bool link_start(struct link *link, const char *const argv[], int input);
+/* Its exit code; -1: it was killed. */
+int link_end(struct link *link);
+/* Waits for something to do, and does it; false: the connection is gone. */
+bool link_step(struct link *link);
+/* Sends one frame behind all that is queued; false: the connection is gone. */
+bool link_push(struct link *link, const struct frame *frame);
+/* Keeps the words; false. */
+bool link_fail(struct link *link, const char *words);
+
+/* upload.c: puts the tree by link_push(). False: the connection is gone, or the
+ * tree cannot be read (*err). */
+bool far_upload(struct link *link, const struct far_tree *tree,
+                struct ht_error *err);
+
+#endif

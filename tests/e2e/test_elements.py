@@ -1,0 +1,617 @@
+"""hypertune-shim --slurm: an element of an array job asks for trials and runs
+them. The test stands for Slurm, by its variables and signals, and for the
+runner, by its answers."""
+
+import json
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+
+import harness
+import tap
+
+SHIM = os.path.join(harness.bin_dir(), "hypertune-shim")
+BEFORE_LIMIT = "stopped before Slurm's time limit"
+WITH_JOB = "stopped: Slurm ends the job"
+SOON = 20000  # ms, by far less than the minute that a deaf trainer has else
+
+# Writes `up`; at SIGTERM a line in `terms`, then ends well.
+SAVES = """
+import os, signal, sys
+folder = os.environ["HYPERTUNE_TRIAL_DIR"]
+def save(number, frame):
+    with open(folder + "/terms", "a") as file:
+        file.write("%d\\n" % number)
+    sys.exit(0)
+signal.signal(signal.SIGTERM, save)
+open(folder + "/up", "w").close()
+while True:
+    signal.pause()
+"""
+# The same, but it takes 5 s, in which it hears another SIGTERM.
+SAVES_SLOWLY = SAVES.replace(
+    "    sys.exit(0)", "    import time\n    time.sleep(5)\n    sys.exit(0)")
+DEAF = "trap '' TERM; touch $HYPERTUNE_TRIAL_DIR/up; while :; do sleep 1; done"
+
+
+def python(text):
+    return ["/usr/bin/python3", "-c", text]
+
+
+def shell(text):
+    return ["/bin/sh", "-c", text]
+
+
+def write(folder, name, value):
+    """As a whole, by a rename."""
+    text = value if isinstance(value, str) else json.dumps(value)
+    path = os.path.join(folder, name)
+    with open(path + ".new", "w", encoding="utf-8") as file:
+        file.write(text)
+    os.rename(path + ".new", path)
+
+
+def read(*path):
+    return pathlib.Path(*path).read_text("utf-8")
+
+
+def now_ms():
+    return int(time.time() * 1000)
+
+
+class Batch:
+    """A batch of one element, and the attempts that it is given."""
+
+    def __init__(self, **patience):
+        self.root = tempfile.mkdtemp(prefix="ht-element-")
+        self.folder = os.path.join(self.root, "batch")
+        self.element = os.path.join(self.folder, "4")
+        self.attempts = 0
+        self.tasks = []
+        os.mkdir(self.folder, 0o700)
+        if patience:
+            write(self.folder, "patience.json", patience)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        for task in self.tasks:
+            if task.poll() is None:
+                task.kill()
+            task.communicate()
+        shutil.rmtree(self.root, ignore_errors=True)
+
+    def start(self, **variables):
+        """A task, in its own session, as Slurm starts it."""
+        env = {"PATH": "/usr/bin:/bin", "SLURM_ARRAY_JOB_ID": "7",
+               "SLURM_ARRAY_TASK_ID": "4", "SLURM_JOB_NODELIST": "n[1-2]",
+               "CUDA_VISIBLE_DEVICES": "2,3", "SLURM_JWT": "secret",
+               "SLURM_EXPORT_ENV": "NONE",
+               "TMPDIR": self.root, "UNRELATED": "1"}
+        env.update(variables)
+        self.tasks.append(subprocess.Popen(
+            [SHIM, "--slurm", self.folder],
+            env={name: value for name, value in env.items() if value},
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE, text=True, start_new_session=True))
+        return self.tasks[-1]
+
+    def attempt(self, commands, term_ms=5000, env=()):
+        """Folders of an attempt, as a runner elsewhere makes them."""
+        self.attempts += 1
+        folder = os.path.join(self.root, "attempt-%d" % self.attempts)
+        os.mkdir(folder)
+        placement = {"relay": 0}
+        for name, command in commands.items():
+            replica = os.path.join(folder, name)
+            os.mkdir(replica)
+            placement[name] = {"address": name + ".slurm.invalid:1",
+                               "gpus": []}
+            write(replica, "launch.json", {
+                "argv": command, "inherit": [], "workdir": None,
+                "timeoutMs": 0, "graceMs": term_ms, "boot": "another",
+                "env": [["PATH", "/usr/bin:/bin"],
+                        ["HYPERTUNE_TRIAL_DIR", replica],
+                        *[list(pair) for pair in env]]})
+        write(folder, "placement.json", placement)
+        return folder
+
+    def wait_ask(self, turn):
+        harness.wait_until(
+            lambda: os.path.exists("%s/ask.%d" % (self.element, turn)),
+            "question %d" % turn)
+
+    def answer(self, turn, commands, limit_ms=0, grace_ms=0, **launch):
+        """Answers when it is asked; the attempt's folder."""
+        folder = self.attempt(commands, **launch)
+        self.wait_ask(turn)
+        write(self.element, "answer.%d" % turn, {
+            "folder": folder, "limitMs": limit_ms, "graceMs": grace_ms})
+        return folder
+
+    def give(self, turn, command, **options):
+        """The same for one replica; its folder."""
+        return os.path.join(self.answer(turn, {"master-0": command},
+                                        **options), "master-0")
+
+    def refuse(self, turn):
+        self.wait_ask(turn)
+        write(self.element, "answer.%d" % turn, {"end": True})
+
+    def self(self):
+        return json.loads(read(self.element, "element.json"))
+
+
+def wait_file(*path):
+    harness.wait_until(lambda: os.path.exists(os.path.join(*path)),
+                       os.path.join(*path))
+
+
+def wait_exit(folder):
+    wait_file(folder, "exit.json")
+    return json.loads(read(folder, "exit.json"))
+
+
+def wait_end(task):
+    """Its exit code and what it said."""
+    said = task.communicate(timeout=harness.PATIENCE)[1]
+    return task.returncode, said
+
+
+def expect_lost(folder, reason):
+    ending = wait_exit(folder)
+    tap.equal((ending["outcome"], ending["reason"]), ("lost", reason))
+
+
+def children(pid):
+    words = read("/proc/%d/task/%d/children" % (pid, pid)).split()
+    return [int(word) for word in words]
+
+
+def family(pid):
+    """The process and all that are below it."""
+    return [pid] + [one for child in children(pid) for one in family(child)]
+
+
+# --- trials in turn ---
+
+def an_element_runs_trials_until_there_is_none():
+    with Batch() as batch:
+        task = batch.start()
+        first = batch.give(1, shell("echo one"))
+        tap.equal(wait_exit(first)["outcome"], "succeeded")
+        second = batch.give(2, shell("echo two; exit 3"))
+        tap.equal(wait_exit(second)["reason"], "exit 3")
+        batch.refuse(3)
+        code, said = wait_end(task)
+        tap.equal(code, 0)
+        tap.contains("there is no further trial", said)
+        tap.equal(read(first, "stdout.000000000000.log"), "one\n")
+        tap.equal(read(second, "stdout.000000000000.log"), "two\n")
+        tap.equal(os.stat(batch.element).st_mode & 0o777, 0o700)
+
+
+def an_element_says_who_it_is():
+    with Batch() as batch:
+        task = batch.start(SLURM_JOB_END_TIME="4000000000")
+        batch.refuse(1)
+        tap.equal(wait_end(task)[0], 0)
+        told = batch.self()
+        tap.true(abs(now_ms() - told.pop("beganMs")) < 60000)
+        tap.equal(told, {"job": 7, "index": 4, "restarts": 0, "turn": 1,
+                         "host": os.uname().nodename, "nodes": "n[1-2]",
+                         "gpus": "2,3", "endMs": 4000000000000})
+
+
+def the_trainer_has_slurms_variables_over_those_of_the_runner():
+    with Batch() as batch:
+        task = batch.start(SLURMD_NODENAME="n1")
+        folder = batch.give(1, ["/usr/bin/env"],
+                            env=[("CUDA_VISIBLE_DEVICES", "0"),
+                                 ("TMPDIR", "/none"), ("HOME", "/home/u")])
+        wait_exit(folder)
+        batch.refuse(2)
+        wait_end(task)
+        env = dict(line.split("=", 1) for line in read(
+            folder, "stdout.000000000000.log").splitlines())
+        tap.equal(env, {
+            "PATH": "/usr/bin:/bin", "HYPERTUNE_TRIAL_DIR": folder,
+            "HOME": "/home/u", "CUDA_VISIBLE_DEVICES": "2,3",
+            "TMPDIR": batch.root, "SLURM_ARRAY_JOB_ID": "7",
+            "SLURM_ARRAY_TASK_ID": "4", "SLURM_JOB_NODELIST": "n[1-2]",
+            "SLURMD_NODENAME": "n1"})
+
+
+def the_trainer_has_what_modules_have_set():
+    before = "PATH=/usr/bin:/bin\nUNRELATED=1\nTMPDIR=/none"
+    with Batch() as batch:
+        batch.start(PATH="/apps/bin:/usr/bin:/bin", CUDA_HOME="/apps",
+                    HYPERTUNE_ENV_BEFORE=before)
+        folder = batch.give(1, shell("echo $PATH $CUDA_HOME $UNRELATED"))
+        wait_exit(folder)
+        tap.equal(read(folder, "stdout.000000000000.log"),
+                  "/apps/bin:/usr/bin:/bin /apps\n")
+
+
+def a_restarted_element_continues_after_the_last_answer():
+    with Batch() as batch:
+        task = batch.start()
+        folder = batch.give(1, python(SAVES))
+        wait_file(folder, "up")
+        lost = family(task.pid)
+        for number in signal.SIGSTOP, signal.SIGKILL:
+            for pid in lost:
+                os.kill(pid, number)
+        wait_end(task)
+        again = batch.start(SLURM_RESTART_COUNT="1")
+        batch.wait_ask(2)
+        tap.equal((batch.self()["restarts"], batch.self()["turn"]), (1, 2))
+        batch.refuse(2)
+        tap.equal(wait_end(again)[0], 0)
+        tap.true(not os.path.exists(os.path.join(folder, "exit.json")))
+
+
+def a_folder_that_a_shim_had_is_not_run_again():
+    with Batch() as batch:
+        task = batch.start()
+        folder = batch.attempt({"master-0": shell("echo again")})
+        write(folder + "/master-0", "shim.json",
+              {"pid": 2, "start": 1, "boot": ""})
+        batch.wait_ask(1)
+        write(batch.element, "answer.1", {"folder": folder})
+        batch.refuse(2)
+        code, said = wait_end(task)
+        tap.equal(code, 0)
+        tap.contains("belongs to another process", said)
+        tap.equal(sorted(os.listdir(folder + "/master-0")),
+                  ["launch.json", "shim.json"])
+
+
+def a_killed_shim_ends_its_trial_only():
+    with Batch() as batch:
+        task = batch.start()
+        folder = batch.give(1, python(SAVES))
+        wait_file(folder, "up")
+        os.kill(children(task.pid)[0], signal.SIGKILL)
+        expect_lost(folder, "its supervisor process was killed")
+        batch.refuse(2)
+        tap.equal(wait_end(task)[0], 0)
+
+
+# --- limits and signals ---
+
+def a_trainer_is_stopped_before_the_limit():
+    with Batch() as batch:
+        task = batch.start()
+        limit = now_ms() + 15000
+        folder = batch.give(1, python(SAVES), limit_ms=limit, grace_ms=8000)
+        expect_lost(folder, BEFORE_LIMIT)
+        tap.true(now_ms() < limit, "it ended before its limit")
+        tap.equal(read(folder, "stop"), "stop %s\n" % BEFORE_LIMIT)
+        tap.equal(read(folder, "terms"), "15\n")
+        code, said = wait_end(task)
+        tap.equal(code, 0)
+        tap.contains("its time is over soon", said)
+        tap.true(not os.path.exists(batch.element + "/ask.2"))
+
+
+def a_batch_says_the_limit_where_slurm_does_not():
+    with Batch(limitMs=15000) as batch:
+        begin = now_ms()
+        task = batch.start()
+        folder = batch.give(1, python(SAVES), grace_ms=8000)
+        expect_lost(folder, BEFORE_LIMIT)
+        tap.true(now_ms() - begin >= 7000, "it ended too early")
+        tap.equal(read(folder, "terms"), "15\n")
+        code, said = wait_end(task)
+        tap.equal(code, 0)
+        tap.contains("its time is over soon", said)
+
+
+def a_deaf_trainer_is_killed_at_the_limit():
+    with Batch() as batch:
+        end = now_ms() // 1000 + 8
+        batch.start(SLURM_JOB_END_TIME=str(end))
+        folder = batch.give(1, shell(DEAF), grace_ms=2000,
+                            term_ms=60000)
+        expect_lost(folder, BEFORE_LIMIT)
+        tap.true(now_ms() < end * 1000 + SOON, "it was killed at its limit")
+
+
+def slurms_warning_stops_the_trainer_at_once():
+    with Batch() as batch:
+        task = batch.start()
+        folder = batch.give(1, python(SAVES))
+        wait_file(folder, "up")
+        task.send_signal(signal.SIGUSR1)
+        expect_lost(folder, BEFORE_LIMIT)
+        tap.equal(read(folder, "terms"), "15\n")
+        code, said = wait_end(task)
+        tap.equal(code, 0)
+        tap.contains("ends with the job", said)
+
+
+def a_warning_shortly_before_the_limit_changes_nothing():
+    """Slurm gives it up to a minute too early, and srun to the trainer, too."""
+    with Batch() as batch:
+        task = batch.start()
+        limit = now_ms() + 15000
+        folder = batch.give(1, python(SAVES), limit_ms=limit, grace_ms=8000)
+        wait_file(folder, "up")
+        for pid in reversed(family(task.pid)):
+            os.kill(pid, signal.SIGUSR1)
+        expect_lost(folder, BEFORE_LIMIT)
+        tap.true(now_ms() > limit - 8500, "its time was used")
+        tap.equal(read(folder, "terms"), "15\n")
+        tap.equal(wait_end(task)[0], 0)
+
+
+def a_warning_far_from_the_limit_tells_of_a_wrong_clock():
+    with Batch() as batch:
+        task = batch.start()
+        folder = batch.give(1, python(SAVES), limit_ms=now_ms() + 600000)
+        wait_file(folder, "up")
+        task.send_signal(signal.SIGUSR1)
+        expect_lost(folder, BEFORE_LIMIT)
+        tap.equal(read(folder, "terms"), "15\n")
+
+
+def an_order_to_end_is_passed_on():
+    with Batch() as batch:
+        task = batch.start()
+        folder = batch.give(1, python(SAVES))
+        wait_file(folder, "up")
+        task.send_signal(signal.SIGTERM)
+        expect_lost(folder, WITH_JOB)
+        tap.equal(read(folder, "terms"), "15\n")
+        tap.equal(wait_end(task)[0], 0)
+        tap.true(not os.path.exists(batch.element + "/ask.2"))
+
+
+def a_trainer_that_slurm_has_told_is_not_told_twice():
+    """And its good end is no result."""
+    with Batch(killWaitMs=60000) as batch:
+        task = batch.start()
+        folder = batch.give(1, python(SAVES_SLOWLY), term_ms=60000)
+        wait_file(folder, "up")
+        element, shim, trainer = family(task.pid)
+        os.kill(trainer, signal.SIGTERM)
+        wait_file(folder, "terms")
+        os.kill(shim, signal.SIGTERM)
+        os.kill(element, signal.SIGTERM)
+        expect_lost(folder, WITH_JOB)
+        tap.equal(read(folder, "terms"), "15\n")
+        tap.equal(wait_end(task)[0], 0)
+
+
+def a_deaf_trainer_is_killed_before_slurm_kills():
+    with Batch() as batch:
+        task = batch.start()
+        folder = batch.give(1, shell(DEAF), term_ms=60000)
+        wait_file(folder, "up")
+        begun = now_ms()
+        task.send_signal(signal.SIGTERM)
+        expect_lost(folder, WITH_JOB)
+        tap.true(now_ms() < begun + 5000 + SOON, "KillWait")
+
+
+def a_longer_patience_of_slurm_is_the_trainers():
+    with Batch(killWaitMs=60000) as batch:
+        task = batch.start()
+        folder = batch.give(1, python(SAVES_SLOWLY), term_ms=60000)
+        wait_file(folder, "up")
+        task.send_signal(signal.SIGTERM)
+        expect_lost(folder, WITH_JOB)
+        tap.equal(wait_exit(folder)["exit"], 0)
+
+
+def a_signal_ends_an_element_that_waits():
+    with Batch() as batch:
+        task = batch.start()
+        batch.wait_ask(1)
+        task.send_signal(signal.SIGTERM)
+        code, said = wait_end(task)
+        tap.equal(code, 0)
+        tap.contains("Slurm ends the job", said)
+
+
+def an_order_of_the_runner_stops_the_trainer():
+    with Batch() as batch:
+        task = batch.start()
+        folder = batch.give(1, python(SAVES))
+        wait_file(folder, "up")
+        write(folder, "stop", "stop by user\n")
+        ending = wait_exit(folder)
+        tap.equal((ending["outcome"], ending["reason"]),
+                  ("stopped", "stopped: by user"))
+        batch.refuse(2)
+        tap.equal(wait_end(task)[0], 0)
+
+
+# --- when something is missing ---
+
+def an_element_ends_when_its_batch_vanishes():
+    with Batch() as batch:
+        task = batch.start()
+        batch.wait_ask(1)
+        shutil.rmtree(batch.folder)
+        code, said = wait_end(task)
+        tap.equal(code, 1)
+        tap.contains("is gone", said)
+        tap.true(not os.path.exists(batch.folder))
+
+
+def an_element_ends_without_an_answer():
+    with Batch(answerMs=1000) as batch:
+        code, said = wait_end(batch.start())
+        tap.equal(code, 1)
+        tap.contains("no answer within 1s", said)
+
+
+def a_damaged_answer_ends_the_element():
+    with Batch() as batch:
+        task = batch.start()
+        batch.wait_ask(1)
+        write(batch.element, "answer.1", {"folder": "relative"})
+        code, said = wait_end(task)
+        tap.equal(code, 1)
+        tap.contains("answer.1 names no folder", said)
+
+
+def an_attempt_that_is_gone_is_left_out():
+    with Batch() as batch:
+        task = batch.start()
+        batch.wait_ask(1)
+        write(batch.element, "answer.1", {"folder": batch.root + "/none"})
+        batch.refuse(2)
+        code, said = wait_end(task)
+        tap.equal(code, 0)
+        tap.contains("/none does not exist", said)
+
+
+def outside_slurm_there_is_no_element():
+    with Batch() as batch:
+        code, said = wait_end(batch.start(SLURM_ARRAY_JOB_ID=""))
+        tap.equal(code, 1)
+        tap.contains("no element of an array job of Slurm", said)
+        tap.equal(os.listdir(batch.folder), [])
+
+
+# --- several tasks ---
+
+SPEAKS = """
+import json, os
+names = ["MASTER_ADDR", "MASTER_PORT", "RANK", "WORLD_SIZE", "SPEC"]
+print(json.dumps({name: os.environ.get(name) for name in names}))
+"""
+NAMES = ["master-0", "worker-0", "worker-1"]
+SPEC = json.dumps([name + ".slurm.invalid:1" for name in NAMES])
+
+
+def tasks(batch, **variables):
+    return [batch.start(SLURM_PROCID=str(i), SLURM_NTASKS="3", **variables)
+            for i in range(3)]
+
+
+def replicas_find_each_other():
+    with Batch() as batch:
+        started = tasks(batch)
+        for turn in 1, 2:
+            folder = batch.answer(turn, {name: python(SPEAKS)
+                                         for name in NAMES},
+                                  env=[("SPEC", SPEC), ("RANK", "own")])
+            said = []
+            for name in NAMES:
+                tap.equal(wait_exit(folder + "/" + name)["outcome"],
+                          "succeeded")
+                said.append(json.loads(read(folder, name,
+                                            "stdout.000000000000.log")))
+            spec = json.loads(said[0]["SPEC"])
+            tap.equal(len(set(spec)), 3, "addresses")
+            host, port = spec[0].split(":")
+            tap.equal(host, os.uname().nodename)
+            for one in said:
+                tap.equal(one, {"MASTER_ADDR": host, "MASTER_PORT": port,
+                                "RANK": "own", "WORLD_SIZE": "3",
+                                "SPEC": said[0]["SPEC"]})
+        batch.refuse(3)
+        for task in started:
+            tap.equal(wait_end(task)[0], 0)
+
+
+def each_replica_has_its_rank():
+    with Batch() as batch:
+        tasks(batch)
+        folder = batch.answer(1, {name: python(SPEAKS) for name in NAMES})
+        for i, name in enumerate(NAMES):
+            wait_exit(folder + "/" + name)
+            tap.equal(json.loads(read(
+                folder, name, "stdout.000000000000.log"))["RANK"], str(i))
+
+
+def the_next_trial_waits_for_all_replicas():
+    with Batch() as batch:
+        tasks(batch)
+        commands = {name: shell("true") for name in NAMES}
+        commands["worker-1"] = python(SAVES)
+        folder = batch.answer(1, commands)
+        wait_file(folder, "worker-1", "up")
+        wait_exit(folder + "/master-0")
+        tap.true(not os.path.exists(batch.element + "/ask.2"))
+        write(folder + "/worker-1", "stop", "stop the master has ended\n")
+        batch.wait_ask(2)
+        wait_exit(folder + "/worker-1")
+
+
+def a_replica_that_does_not_come_ends_the_others():
+    with Batch(answerMs=6000) as batch:
+        for i in range(2):
+            batch.start(SLURM_PROCID=str(i))
+        folder = batch.answer(1, {name: shell("true") for name in NAMES})
+        for name in NAMES[:2]:
+            expect_lost(folder + "/" + name, "no address of worker-1")
+
+
+def tasks_end_when_the_first_one_has_no_time():
+    with Batch() as batch:
+        started = tasks(batch)
+        folder = batch.answer(1, {name: shell("true") for name in NAMES},
+                              limit_ms=now_ms() + 50000)
+        for task in started:
+            tap.equal(wait_end(task)[0], 0)
+        tap.true(os.path.exists(batch.element + "/ended.0"))
+        tap.equal(wait_exit(folder + "/worker-1")["outcome"], "succeeded")
+
+
+def tasks_of_a_restarted_job_do_not_take_old_answers():
+    with Batch() as batch:
+        os.mkdir(batch.element)
+        folder = batch.attempt({name: shell("true") for name in NAMES})
+        for name in "ask.1", "ended.0":
+            write(batch.element, name, "")
+        write(batch.element, "answer.1", {"folder": folder})
+        write(batch.element, "element.json", {"job": 7, "index": 4, "turn": 1})
+        worker = batch.start(SLURM_PROCID="1", SLURM_RESTART_COUNT="1")
+        master = batch.start(SLURM_RESTART_COUNT="1")
+        batch.refuse(2)
+        for task in master, worker:
+            tap.equal(wait_end(task)[0], 0)
+        tap.equal(os.listdir(folder + "/worker-0"), ["launch.json"])
+
+
+if __name__ == "__main__":
+    tap.run([an_element_runs_trials_until_there_is_none,
+             an_element_says_who_it_is,
+             the_trainer_has_slurms_variables_over_those_of_the_runner,
+             the_trainer_has_what_modules_have_set,
+             a_restarted_element_continues_after_the_last_answer,
+             a_folder_that_a_shim_had_is_not_run_again,
+             a_killed_shim_ends_its_trial_only,
+             a_trainer_is_stopped_before_the_limit,
+             a_batch_says_the_limit_where_slurm_does_not,
+             a_deaf_trainer_is_killed_at_the_limit,
+             slurms_warning_stops_the_trainer_at_once,
+             a_warning_shortly_before_the_limit_changes_nothing,
+             a_warning_far_from_the_limit_tells_of_a_wrong_clock,
+             an_order_to_end_is_passed_on,
+             a_trainer_that_slurm_has_told_is_not_told_twice,
+             a_deaf_trainer_is_killed_before_slurm_kills,
+             a_longer_patience_of_slurm_is_the_trainers,
+             a_signal_ends_an_element_that_waits,
+             an_order_of_the_runner_stops_the_trainer,
+             an_element_ends_when_its_batch_vanishes,
+             an_element_ends_without_an_answer,
+             a_damaged_answer_ends_the_element,
+             an_attempt_that_is_gone_is_left_out,
+             outside_slurm_there_is_no_element,
+             replicas_find_each_other,
+             each_replica_has_its_rank,
+             the_next_trial_waits_for_all_replicas,
+             a_replica_that_does_not_come_ends_the_others,
+             tasks_end_when_the_first_one_has_no_time,
+             tasks_of_a_restarted_job_do_not_take_old_answers])
