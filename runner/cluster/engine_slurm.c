@@ -110,6 +110,12 @@ static enum ht_status open_fleet(const struct site *site, struct ht_error *err)
 static enum ht_status slurm_engine_open(const struct site *site,
                                         struct ht_error *err)
 {
+    /* Slurm keeps to %a in the name of a file only without one. */
+    if (strchr(site->state, '\\') != NULL)
+        return ht_fail(err, HT_INVALID,
+                       "--state: \"%s\" has a backslash, which Slurm "
+                       "does not take in the names of its files",
+                       site->state);
     engine.arena = arena_new();
     engine.defaults = (struct job_slurm){.said = false};
     enum ht_status status = read_defaults(site, err);

@@ -14,10 +14,11 @@
 #include "runner/element/element.h"
 
 enum {
-    LOOK_MS = 500,   /* between looks at the elements' files */
-    TAKEN_MS = 5000, /* ... at those of one that has an attempt */
-    IDLE_MS = 2000,  /* ... when there are none */
-    EVICT_MS = 20000 /* for a removed trial to end */
+    LOOK_MS = 500,       /* between looks at the elements' files */
+    TAKEN_MS = 5000,     /* ... at those of one that has an attempt */
+    IDLE_MS = 2000,      /* ... when there are none */
+    EVICT_MS = 20000,    /* for a removed trial to end */
+    MOST_ARRAY = 4000001 /* of any Slurm */
 };
 
 /* ---- results of the clerk ---- */
@@ -25,7 +26,8 @@ enum {
 static void accept(struct study *study, struct batch *batch, int64_t job)
 {
     struct ht_error err;
-    study->plan.most = 0;
+    /* What was refused may pass by now. */
+    study->plan.most = study->plan.most < MOST_ARRAY ? 2 * study->plan.most : 0;
     if (!study->early)
         study_succeed(study);
     log_event(LOG_INFO, "batch.submitted", "name=%s job=%lld elements=%d",

@@ -111,6 +111,9 @@ def long_lists_are_cut(own, way):
                        "300 elements")
     gaps = [number for number in range(2, 280) if number % 7 in (1, 2, 5)]
     own.call("scancel", *("%s_%d" % (job, number) for number in gaps))
+    # A list may be of the moment before.
+    harness.wait_until(lambda: way.elements("ht-cut")[1] is not None,
+                       "a list that is cut")
     found, cut = way.elements("ht-cut")
     # All that is listed is true, and what waits and is not is behind the cut.
     waiting = set(range(2, 300)) - set(gaps)

@@ -193,6 +193,14 @@ static void an_element_that_dies_before_it_asks_says_why(void)
     attempt_fixture_close(&stage.fixture);
 }
 
+static void a_folder_that_slurm_cannot_name_is_refused(void)
+{
+    struct ht_error err = {.text = ""};
+    const struct site site = {.state = "/tmp/a\\b"};
+    CHECK(engine_slurm.open(&site, &err) == HT_INVALID);
+    CHECK(strstr(err.text, "has a backslash") != NULL);
+}
+
 int main(void)
 {
     json_init();
@@ -202,6 +210,7 @@ int main(void)
     RUN(a_removed_attempt_leaves_its_element);
     RUN(a_refused_batch_says_why);
     RUN(an_element_that_dies_before_it_asks_says_why);
+    RUN(a_folder_that_slurm_cannot_name_is_refused);
     runner_fixture_fini();
     return check_done();
 }
