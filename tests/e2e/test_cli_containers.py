@@ -46,6 +46,17 @@ def an_image_without_an_engine_is_refused_with_what_to_do():
         tap.equal(home.cli("list", "-o", "name")[0], "")
 
 
+def a_study_on_slurm_without_a_way_to_it_is_refused():
+    with Home() as home:
+        study = spec("far", ["/bin/true"], slurm={})
+        del study["image"]
+        _, err = home.cli("submit", home.write("far.yaml", study), want=1,
+                          PATH=home.folder)
+        tap.contains("far.yaml runs on Slurm, to which this machine has no way",
+                     err)
+        tap.equal(home.cli("list", "-o", "name")[0], "")
+
+
 def a_runner_finds_the_own_server_by_itself():
     with Home() as home:
         home.cli("list")
@@ -163,6 +174,7 @@ def cases_of(engine):
 
 if __name__ == "__main__":
     cases = [an_image_without_an_engine_is_refused_with_what_to_do,
+             a_study_on_slurm_without_a_way_to_it_is_refused,
              a_runner_finds_the_own_server_by_itself,
              a_runner_of_a_named_server_needs_its_token]
     with tempfile.TemporaryDirectory() as folder, \

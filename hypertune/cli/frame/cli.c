@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "hypertune/cli/frame/commands.h"
-#include "hypertune/cli/frame/runners.h"
+#include "hypertune/cli/frame/own_runner.h"
 #include "hypertune/cli/frame/server.h"
 #include "hypertune/cli/frame/shell.h"
 #include "proto/base/token.h"
@@ -397,7 +397,7 @@ static enum ht_status connect_own(struct cli *cli, const char *token_file,
         cli_say(cli, "started a server at %s, data in %s", info.url,
                 cli->state_folder);
     cli->server_pid = info.pid;
-    cli_runners_restart(cli, cli->state_folder, info.url);
+    own_runner_restart_all(cli, cli->state_folder, info.url);
     return use_server(cli, info.url, token_file ? token_file : info.token_file,
                       err);
 }

@@ -1,26 +1,10 @@
 #include "hypertune/cli/frame/runners.h"
 
 #include <string.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "hypertune/cli/frame/commands.h"
 #include "hypertune/cli/frame/engine.h"
-#include "hypertune/cli/frame/server.h"
-#include "hypertune/cli/frame/spawn.h"
-#include "proto/base/clock.h"
-#include "proto/base/program.h"
-
-/* This user's own server starts processes. A separate runner, which ends with
- * the server, runs its containers; it uses the folder of a runner that the
- * server supervises, so that there are never two. */
-#define CONTAINERS "runs/docker"
-#define CONTAINERS_LOG "containers.log"
-
-/* The runner asks the engine two questions, 30 s each at most. */
-enum { START_MS = 70000, POLL_MS = 50 };
+#include "hypertune/cli/frame/own_runner.h"
 
 enum ht_status cli_runners_each(struct cli *cli, cli_visitor *visit,
                                 void *context, struct ht_error *err)
@@ -104,118 +88,22 @@ void cli_runners_describe(const struct node *runner, struct text *out)
     add_list(", credentials of ", node_find(rules, "credentials"), out);
 }
 
-/* ---- the own server's runner of containers ---- */
-
-static bool is_running(struct cli *cli, const char *folder)
-{
-    return program_holds(
-        arena_printf(cli->arena, "%s/" CONTAINERS "/runner.lock", folder));
-}
-
-/* A user can read his own home folder anyway. NULL: there is none, or the
- * runner's own variable names the folders. */
-static const char *volume_roots(const struct cli *cli)
-{
-    struct stat info;
-    const char *home = cli_variable(cli, "HOME");
-    if (home == NULL ||
-        cli_variable(cli, "HYPERTUNE_RUNNER_VOLUME_ROOT") != NULL ||
-        strchr(home, ',') != NULL || stat(home, &info) != 0 ||
-        !S_ISDIR(info.st_mode))
-        return NULL;
-    return home;
-}
-
-static enum ht_status start(struct cli *cli, const char *folder,
-                            const char *url, const struct cli_engine *engine,
-                            pid_t *pid, struct ht_error *err)
-{
-    const char *roots = volume_roots(cli);
-    const char *args[] = {"--exit-when-alone",
-                          "--gpus", /* they belong to the runner of processes */
-                          "none",
-                          "--server",
-                          url,
-                          "--token-file",
-                          arena_printf(cli->arena, "%s/runner-token", folder),
-                          "--engine",
-                          "docker",
-                          "--docker-host",
-                          engine->url,
-                          "--state",
-                          arena_printf(cli->arena, "%s/" CONTAINERS, folder),
-                          roots != NULL ? "--volume-root" : NULL,
-                          roots,
-                          NULL};
-    const struct cli_spawn spawn = {.program = "hypertune-runner",
-                                    .args = args,
-                                    .folder = folder,
-                                    .log = CONTAINERS_LOG};
-    return cli_spawn_detached(cli->arena, &spawn, pid, err);
-}
-
-void cli_runners_restart(struct cli *cli, const char *folder, const char *url)
-{
-    struct cli_engine engine;
-    pid_t pid;
-    const char *mark =
-        arena_printf(cli->arena, "%s/" CONTAINERS "/runner-id", folder);
-    if (access(mark, F_OK) == 0 && !is_running(cli, folder) &&
-        cli_engine_find(cli, &engine))
-        start(cli, folder, url, &engine, &pid, NULL);
-}
-
 /* ---- before a job is submitted ---- */
 
 struct runner_count {
-    bool any;    /* some runner is registered */
-    bool images; /* one that is online runs images */
+    bool any;           /* some runner is registered */
+    bool images, slurm; /* one that is online runs them */
 };
 
 static bool count_runner(const struct node *runner, void *context)
 {
     struct runner_count *count = context;
     count->any = true;
-    count->images |=
-        cli_runners_is_online(runner) && cli_runners_has_images(runner);
+    if (!cli_runners_is_online(runner))
+        return true;
+    count->images |= cli_runners_has_images(runner);
+    count->slurm |= strcmp(node_get_string(runner, "engine", ""), "slurm") == 0;
     return true;
-}
-
-/* Waits until the new runner is registered; `pid` is 0 for an existing one. */
-static int await_runner(struct cli *cli, const char *folder, pid_t pid)
-{
-    struct ht_error err;
-    struct timespec span = {.tv_nsec = POLL_MS * 1000000L};
-    int64_t deadline = clock_monotonic_ms() + START_MS;
-    bool ended = false;
-    while (!ended && clock_monotonic_ms() < deadline) {
-        struct runner_count count = {0};
-        if (cli_runners_each(cli, count_runner, &count, &err) != HT_OK)
-            return cli_fail_error(cli, &err);
-        if (count.images)
-            return CLI_DONE;
-        ended = pid != 0 && waitpid(pid, NULL, WNOHANG) == pid;
-        nanosleep(&span, NULL);
-    }
-    struct text log = {0};
-    cli_server_log_tail(cli->arena, folder, CONTAINERS_LOG, &log);
-    return cli_fail(cli, CLI_REFUSED, "the runner of containers %s\n%s",
-                    ended ? "ended at once" : "is not ready in time",
-                    text_take(&log, cli->arena));
-}
-
-static int start_own(struct cli *cli, const struct cli_engine *engine)
-{
-    struct ht_error err;
-    pid_t pid = 0;
-    const char *folder = cli_real_path(cli->arena, cli->state_folder);
-    if (!is_running(cli, folder) && start(cli, folder, cli_http_url(cli->http),
-                                          engine, &pid, &err) != HT_OK)
-        return cli_fail_error(cli, &err);
-    int code = await_runner(cli, folder, pid);
-    if (code == CLI_DONE && pid != 0)
-        cli_say(cli, "started a runner of containers (%s)", engine->name);
-    return code;
 }
 
 /* What to write behind "--": the pool's own command, or an example. */
@@ -255,7 +143,28 @@ int cli_runners_ensure_images(struct cli *cli, bool *available)
     if (*available || cli->detached || !cli_engine_find(cli, &engine))
         return CLI_DONE;
     *available = true;
-    return start_own(cli, &engine);
+    return own_runner_start(cli, OWN_RUNNER_CONTAINERS);
+}
+
+/* A named server may get a runner of Slurm later, and says until then why the
+ * study waits. */
+static int ensure_slurm(struct cli *cli, const char *file)
+{
+    struct ht_error err;
+    struct runner_count count = {0};
+    if (cli->detached)
+        return CLI_DONE;
+    if (cli_runners_each(cli, count_runner, &count, &err) != HT_OK)
+        return cli_fail_error(cli, &err);
+    if (count.slurm)
+        return CLI_DONE;
+    if (own_runner_can_start(cli, OWN_RUNNER_SLURM))
+        return own_runner_start(cli, OWN_RUNNER_SLURM);
+    return cli_fail(cli, CLI_REFUSED,
+                    "%s runs on Slurm, to which this machine has no way\n"
+                    "  sbatch is not in PATH, and neither SLURM_REST_URL nor "
+                    "HYPERTUNE_RUNNER_SLURM_SSH names a cluster",
+                    file);
 }
 
 int cli_runners_prepare(struct cli *cli, const struct job *job,
@@ -264,6 +173,8 @@ int cli_runners_prepare(struct cli *cli, const struct job *job,
     bool available = false;
     const struct pool *pool = job->pools;
     const struct pool *end = pool + job->n_pools;
+    if (job->run_on.engine != NULL && strcmp(job->run_on.engine, "slurm") == 0)
+        return ensure_slurm(cli, file);
     while (pool < end && pool->image == NULL)
         pool++;
     if (pool == end)

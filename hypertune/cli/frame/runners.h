@@ -21,18 +21,15 @@ void cli_runners_add_elements(const struct node *runner, struct text *out);
 /* Appends "docker on HOST, Docker 20.10.24, 1 of 2 slots busy, GPUs 0,1". */
 void cli_runners_describe(const struct node *runner, struct text *out);
 
-/* Ensures that the server has a runner for the job's images: this user's own
- * server gets one when a container engine answers on this machine. Returns
- * CLI_DONE, or another exit code after a message. */
+/* Ensures that the server has a runner for the job, if it has images or runs on
+ * Slurm: this user's own server gets one when a container engine answers on
+ * this machine, or it has a way to Slurm. Returns CLI_DONE, or another exit
+ * code after a message. `file`: the spec's name in it. */
 int cli_runners_prepare(struct cli *cli, const struct job *job,
                         const char *file);
 
 /* The same for any image. *available: some runner runs images, or may come: a
  * named server may get its first runner later. */
 int cli_runners_ensure_images(struct cli *cli, bool *available);
-
-/* Restarts a dead runner of containers of this user's own server, so that it
- * continues its attempts. */
-void cli_runners_restart(struct cli *cli, const char *folder, const char *url);
 
 #endif
