@@ -67,6 +67,8 @@ PROOFS = [Proof(*row) for row in [
     ("machines", "R22", "fault/test_machines",
      {"HYPERTUNE_TRIALS": 200, "HYPERTUNE_CUT": 600}, 30,
      "machines behind routers: one is cut off, one frozen, one gone"),
+    ("slurm", "R23", "e2e/test_slurm_chaos", {"HYPERTUNE_TRIALS": 100}, 30,
+     "daemons of Slurm, runner and server are killed in turn"),
     ("histories", "R18", "unit/algorithms/search/test_search_fuzz",
      {"HYPERTUNE_HISTORIES": 10000}, 60,
      "random histories of random spaces, with NaN and 1e308"),
