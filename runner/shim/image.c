@@ -15,7 +15,6 @@
 #include "runner/shim/image_child.h"
 #include "runner/shim/image_podman.h"
 #include "runner/shim/image_words.h"
-#include "runner/shim/trainer.h"
 
 enum {
     EXIT_NOT_STARTED = 125,

@@ -7,7 +7,6 @@
 #include "proto/base/arena.h"
 #include "proto/base/error.h"
 #include "runner/base/folder.h"
-#include "runner/element/image.h"
 
 /* Writes the launch, complete for the trainer, for the inside of the container,
  * and makes it that of the process in its place. `way` as of image_way_read().

@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -94,7 +93,8 @@ _Noreturn static void become(const char *const argv[], struct catch caught[2])
     char *copy[64] = {NULL};
     for (size_t i = 0; argv[i] != NULL && i < 63; i++)
         copy[i] = strdup(argv[i]);
-    execv(copy[0], copy);
+    if (copy[0] != NULL)
+        execv(copy[0], copy);
     _exit(NOT_FOUND);
 }
 

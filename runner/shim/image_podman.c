@@ -1,6 +1,7 @@
 #include "runner/shim/image_podman.h"
 
-#include <stdio.h>
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -144,12 +145,15 @@ const char *image_podman_label(struct arena *arena)
 static bool is_left(const char *label)
 {
     struct process process = {0};
-    unsigned long long start;
-    int pid;
-    if (sscanf(label, "%d/%llu/%39s", &pid, &start, process.boot) != 3)
+    char *end;
+    errno = 0;
+    process.pid = (pid_t)strtol(label, &end, 10);
+    if (*end != '/')
         return true;
-    process.pid = pid;
-    process.start = start;
+    process.start = strtoull(end + 1, &end, 10);
+    if (errno != 0 || *end != '/' || strlen(end + 1) >= sizeof process.boot)
+        return true;
+    memcpy(process.boot, end + 1, strlen(end + 1));
     return !procfs_is_alive(&process);
 }
 

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "runner/element/image.h"
+
 struct words {
     struct arena *arena;
     size_t n;

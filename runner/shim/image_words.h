@@ -6,7 +6,6 @@
 
 #include "proto/base/arena.h"
 #include "proto/base/text.h"
-#include "runner/element/image.h"
 
 enum image_tool {
     IMAGE_APPTAINER, /* or singularity */

@@ -75,8 +75,8 @@ void last_seen_note(struct last_seen *last_seen, const char *runner,
 void last_seen_note_elements(struct last_seen *last_seen, const char *runner,
                              const char *json)
 {
-    char *copy = ht_xcalloc(strlen(json) + 1, 1);
-    memcpy(copy, json, strlen(json));
+    const size_t size = strlen(json) + 1;
+    char *copy = memcpy(ht_xcalloc(size, 1), json, size);
     memory_lock(&last_seen->lock);
     struct runner_seen *known = get(last_seen, runner);
     free(known->elements);
