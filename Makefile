@@ -56,12 +56,15 @@ CLI_LIBS    := -lcurl -lsqlite3 -lpthread
 # The files of folder $(1) and of its rooms that pattern $(2) matches.
 files = $(sort $(foreach rooms,/ /*/ /*/*/ /*/*/*/ /*/*/*/*/,$(wildcard $(1)$(rooms)$(2))))
 src = $(call files,$(1),*.c)
-PROTO_SRC  := $(call src,proto)
+# What static programs link in place of GnuTLS and of libc's resolver.
+STATIC_SRC := proto/net/tls_static.c proto/net/address_resolve_static.c
+STATIC_LIBS := -lmbedtls -lmbedx509 -lmbedcrypto -lpthread -lm
+PROTO_SRC  := $(filter-out $(STATIC_SRC),$(call src,proto))
 ALGO_SRC   := $(call src,algorithms)
 TUNER_SRC  := $(filter-out tuner/main.c,$(call src,tuner))
 RUNNER_SRC := $(filter-out runner/main.c runner/shim/main.c,$(call src,runner))
 # Needs libc and nothing else: the link fails with a stray dependency.
-LIB_SRC    := $(call src,hypertune/lib) proto/base/pace.c
+LIB_SRC    := $(call src,hypertune/lib) proto/base/pace.c proto/net/host_lookup.c
 CLI_SRC    := $(call src,hypertune/cli)
 # The commands of a trial, shared by `hypertune` and the static in-container tool.
 TRIAL_SRC  := $(filter-out hypertune/trial/main.c,$(call src,hypertune/trial))
@@ -69,7 +72,7 @@ SHIM_SRC   := $(call src,runner/shim) $(call src,runner/element) \
   $(call src,runner/mirror) \
   $(addprefix runner/base/,folder.c \
   json.c disk.c procfs.c workdir.c safe_path.c \
-  guest.c cgroup.c)
+  guest.c cgroup.c) $(STATIC_SRC)
 
 # The dashboard: its files and d3 are part of hypertuned.
 D3 := /usr/share/nodejs/d3/dist/d3.min.js
@@ -157,11 +160,11 @@ $(B)/bin/hypertune-runner: $(call obj,runner/main.c) $(call archive,runner) \
   $(call archive,proto)
 	$(call link,$(RUNNER_LIBS) $(PROTO_LIBS))
 
-# Static, so that a launch does not wait for the loader; needs libc only.
+# Static, so that a launch does not wait for the loader and a node needs nothing.
 $(B)/bin/hypertune-shim: $(call obj,$(SHIM_SRC)) $(call archive,proto)
 	@mkdir -p $(@D)
 	$(if $(Q),@echo "  LINK  $@")
-	$(Q)$(CC) $(if $(SAN)$(filter coverage,$(MODE)),$(LDFLAGS),-static-pie -s) -o $@ $^ -lm
+	$(Q)$(CC) $(if $(SAN)$(filter coverage,$(MODE)),$(LDFLAGS),-static-pie -s) -o $@ $^ $(STATIC_LIBS)
 
 # The spec's grammar is embedded, `hypertune help spec` prints it.
 $(B)/obj/hypertune/cli/frame/schema.o: proto/native.schema.json
@@ -227,7 +230,9 @@ $(PRELOADS): $(B)/%.so: $(B)/obj/%.o
 
 # Nothing can be preloaded into the static one.
 $(B)/tests/tools/preload/hypertune-shim: $(call obj,$(SHIM_SRC)) $(call archive,proto)
-	$(call link,-lm)
+	$(call link,$(STATIC_LIBS))
+$(B)/tests/tools/tls_ask: $(call obj,tests/tools/tls_ask.c $(STATIC_SRC)) $(call archive,proto)
+	$(call link,$(STATIC_LIBS))
 
 test-programs: all $(TESTS) $(TOOLS)
 

@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "hypertune/lib/host_lookup.h"
+#include "proto/net/host_lookup.h"
 
 enum {
     BACKOFF_FIRST_MS = 100,

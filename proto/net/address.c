@@ -11,27 +11,16 @@
 #include <strings.h>
 #include <unistd.h>
 
-enum { BACKLOG = 1024 };
+#include "proto/net/address_resolve.h"
 
-static bool resolve(const char *host, const char *port, int flags,
-                    struct address *address)
-{
-    const struct addrinfo hints = {.ai_socktype = SOCK_STREAM,
-                                   .ai_flags = flags};
-    struct addrinfo *found;
-    if (getaddrinfo(host, port, &hints, &found) != 0)
-        return false;
-    memcpy(&address->storage, found->ai_addr, found->ai_addrlen);
-    address->len = found->ai_addrlen;
-    freeaddrinfo(found);
-    return true;
-}
+enum { BACKLOG = 1024 };
 
 bool address_read(const char *host, int port, struct address *address)
 {
     char number[16];
     (void)snprintf(number, sizeof number, "%d", port);
-    return resolve(host, number, AI_NUMERICHOST | AI_NUMERICSERV, address);
+    return address_resolve(host, number, AI_NUMERICHOST | AI_NUMERICSERV,
+                           address);
 }
 
 bool address_of_url(const char *url, struct address *address,
@@ -52,9 +41,9 @@ bool address_of_url(const char *url, struct address *address,
         (void)snprintf(service, sizeof service, "%s", port);
         host[len - 1] = '\0';
         memmove(host, host + 1, len - 1);
-        return resolve(host, service, AI_NUMERICSERV, address);
+        return address_resolve(host, service, AI_NUMERICSERV, address);
     }
-    return resolve(host, port, AI_NUMERICSERV, address);
+    return address_resolve(host, port, AI_NUMERICSERV, address);
 }
 
 int address_listen(const struct address *address)

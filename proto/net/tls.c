@@ -14,8 +14,7 @@
 
 /* ---- pins ---- */
 
-static const char pin_scheme[] = "sha256//";
-enum { SCHEME_LEN = sizeof pin_scheme - 1, HASH_BYTES = 32, BASE64_LEN = 44 };
+enum { HASH_BYTES = 32 };
 
 bool tls_pin_write(unsigned char *hash, size_t len, char pin[TLS_PIN_BYTES])
 {
@@ -23,7 +22,7 @@ bool tls_pin_write(unsigned char *hash, size_t len, char pin[TLS_PIN_BYTES])
     gnutls_datum_t text;
     if (len != HASH_BYTES || gnutls_base64_encode2(&raw, &text) < 0)
         return false;
-    (void)snprintf(pin, TLS_PIN_BYTES, "%s%.*s", pin_scheme, (int)text.size,
+    (void)snprintf(pin, TLS_PIN_BYTES, "%s%.*s", TLS_PIN_SCHEME, (int)text.size,
                    (const char *)text.data);
     gnutls_free(text.data);
     return true;
@@ -49,47 +48,6 @@ bool tls_pin_of_der(const gnutls_datum_t *der, char pin[TLS_PIN_BYTES])
         tls_pin_of_certificate(certificate, pin);
     gnutls_x509_crt_deinit(certificate);
     return found;
-}
-
-/* As long as a SHA-256 in Base64 is, and nothing else. */
-static bool is_pin(const char *text, size_t len)
-{
-    if (len != SCHEME_LEN + BASE64_LEN ||
-        strncmp(text, pin_scheme, SCHEME_LEN) != 0)
-        return false;
-    unsigned char base64[BASE64_LEN];
-    memcpy(base64, text + SCHEME_LEN, BASE64_LEN);
-    const gnutls_datum_t encoded = {base64, BASE64_LEN};
-    gnutls_datum_t raw;
-    if (gnutls_base64_decode2(&encoded, &raw) < 0)
-        return false;
-    const bool whole = raw.size == HASH_BYTES;
-    gnutls_free(raw.data);
-    return whole;
-}
-
-enum ht_status tls_pins_read(const char *text, struct tls_pins *pins,
-                             struct ht_error *err)
-{
-    struct tls_pins read = {.n = 0};
-    while (*text != '\0') {
-        const size_t len = strcspn(text, ";");
-        if (!is_pin(text, len))
-            return ht_fail(err, HT_INVALID,
-                           "\"%.*s\" is no pin: it is sha256// and the SHA-256 "
-                           "of the public key in Base64, see `hypertune tls "
-                           "show` on the server",
-                           (int)(len < 80 ? len : 80), text);
-        if (read.n == TLS_PINS)
-            return ht_fail(err, HT_INVALID, "more than %d pins", TLS_PINS);
-        memcpy(read.items[read.n], text, len);
-        read.items[read.n++][len] = '\0';
-        text += len + (text[len] == ';');
-    }
-    if (read.n == 0)
-        return ht_fail(err, HT_INVALID, "no pin is given");
-    *pins = read;
-    return HT_OK;
 }
 
 /* ---- credentials ---- */

@@ -1,5 +1,8 @@
-/* tls.h - TLS by GnuTLS: the certificate that a server shows, whom a client
- * trusts, and one session over a socket that never blocks.
+/* tls.h - TLS: the certificate that a server shows, whom a client trusts, and
+ * one session over a socket that never blocks.
+ *
+ * By GnuTLS; static programs link the client's half by mbedTLS in its place,
+ * see tls_static.c.
  *
  * TLS 1.2 and 1.3 with ECDHE and AEAD ciphers only; no renegotiation, no
  * compression, no session tickets. A pin is the SHA-256 of a public key's
@@ -77,6 +80,8 @@ void tls_client_free(struct tls_client *client);
 
 /* ---- pins ---- */
 
+#define TLS_PIN_SCHEME "sha256//"
+
 struct tls_pins {
     size_t n;
     char items[TLS_PINS][TLS_PIN_BYTES];
@@ -85,6 +90,7 @@ struct tls_pins {
 /* Reads "sha256//BASE64;sha256//BASE64". HT_INVALID names the wrong one. */
 enum ht_status tls_pins_read(const char *text, struct tls_pins *pins,
                              struct ht_error *err);
+bool tls_pins_have(const struct tls_pins *pins, const char *pin);
 
 /* ---- one session: called by one thread ---- */
 

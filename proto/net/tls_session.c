@@ -44,15 +44,6 @@ static int refuse(struct tls_session *session, const char *text)
     return GNUTLS_E_CERTIFICATE_VERIFICATION_ERROR;
 }
 
-static bool has_pin(const struct tls_pins *pins, const char *pin)
-{
-    for (size_t i = 0; i < pins->n; i++) {
-        if (strcmp(pins->items[i], pin) == 0)
-            return true;
-    }
-    return false;
-}
-
 struct fault {
     unsigned flag;
     gnutls_alert_description_t alert;
@@ -169,7 +160,7 @@ static int verify(gnutls_session_t held)
     if (session->is_client ? !tls_pin_of_der(&shown[0], pin)
                            : !name_client(&shown[0], session->name))
         return refuse(session, "the certificate cannot be read");
-    if (session->pins.n > 0 && !has_pin(&session->pins, pin))
+    if (session->pins.n > 0 && !tls_pins_have(&session->pins, pin))
         return refuse(session,
                       "the server's key is none of the pins: it is another "
                       "server, or its key was changed; compare with "

@@ -15,7 +15,7 @@
 #include <nng/nng.h>
 #include <nng/protocol/reqrep0/rep.h>
 
-#include "hypertune/lib/host_lookup.h"
+#include "proto/net/host_lookup.h"
 #include "hypertune/lib/report_answer.h"
 #include "hypertune/lib/spreq.h"
 #include "tests/check.h"

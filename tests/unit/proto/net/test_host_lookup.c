@@ -1,7 +1,7 @@
 /* Names that only DNS knows, from a name server of the test's own: in a network
  * and mount namespace, at 127.0.0.1:53, with a /etc/resolv.conf that names it.
  */
-#include "hypertune/lib/host_lookup.h"
+#include "proto/net/host_lookup.h"
 
 #include <arpa/inet.h>
 #include <arpa/nameser.h>

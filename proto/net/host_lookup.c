@@ -1,4 +1,4 @@
-#include "hypertune/lib/host_lookup.h"
+#include "proto/net/host_lookup.h"
 
 #include <arpa/inet.h>
 #include <arpa/nameser.h>

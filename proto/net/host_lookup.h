@@ -4,8 +4,8 @@
  * locks that a fork() of the trainer would leave locked in its child. So:
  * literal addresses, /etc/hosts, then DNS by resolv.conf with state of our
  * own. */
-#ifndef HT_HYPERTUNE_LIB_HOST_LOOKUP_H
-#define HT_HYPERTUNE_LIB_HOST_LOOKUP_H
+#ifndef HT_PROTO_NET_HOST_LOOKUP_H
+#define HT_PROTO_NET_HOST_LOOKUP_H
 
 #include <netinet/in.h>
 #include <sys/socket.h>
