@@ -285,6 +285,9 @@ static const char *read_order(struct order *order, const struct node *map)
     order->timeout_ms = node_get_int(map, "timeoutMs", 0);
     order->grace_ms = node_get_int(map, "graceMs", JOB_GRACE_MS);
     order->report_url = node_get_string(map, "reportUrl", NULL);
+    order->far =
+        (struct order_way){.to = node_get_string(map, "farUrl", NULL),
+                           .pins = node_get_string(map, "farPins", NULL)};
     order->project = node_get_string(map, "project", NULL);
     order->location = node_get_string(map, "location", NULL);
     order->job_name = node_get_string(map, "jobName", "");
@@ -356,30 +359,36 @@ static struct node *copy_node(struct arena *arena, const struct node *from)
 }
 
 /* What trials report to is kept with the order in lease.json. */
-static void replace_report_url(struct arena *arena, struct node *map,
-                               const char *url)
+static void replace(struct arena *arena, struct node *map, const char *key,
+                    const char *text)
 {
+    if (text == NULL)
+        return;
     struct node **link = &map->first;
     while (*link != NULL &&
-           !((*link)->key != NULL && strcmp((*link)->key, "reportUrl") == 0))
+           !((*link)->key != NULL && strcmp((*link)->key, key) == 0))
         link = &(*link)->next;
     struct node *next = *link != NULL ? (*link)->next : NULL;
     map->count += *link == NULL;
     struct node *made = arena_alloc(arena, 1, sizeof *made);
     made->kind = NODE_STRING;
-    made->key = "reportUrl";
-    made->text = arena_strdup(arena, url);
+    made->key = arena_strdup(arena, key);
+    made->text = arena_strdup(arena, text);
     made->next = next;
     *link = made;
 }
 
 enum ht_status order_read(const struct node *map, const char *report_url,
-                          struct order **order, struct ht_error *err)
+                          const struct order_way *far, struct order **order,
+                          struct ht_error *err)
 {
     struct arena *arena = arena_new();
     struct node *copy = map->kind == NODE_MAP ? copy_node(arena, map) : NULL;
-    if (copy != NULL && *report_url != '\0')
-        replace_report_url(arena, copy, report_url);
+    if (copy != NULL) {
+        replace(arena, copy, "reportUrl", report_url);
+        replace(arena, copy, "farUrl", far->to);
+        replace(arena, copy, "farPins", far->pins);
+    }
     const struct node *shown = copy != NULL ? copy : map;
     return make_order(arena, copy, json_text(arena, json_of_node(shown)), order,
                       err);

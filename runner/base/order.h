@@ -47,16 +47,24 @@ struct order_code {
     bool travelled; /* replicas begin in copies of the tree, not there */
 };
 
+/* How machines elsewhere reach the server's address for reports. */
+struct order_way {
+    const char *to;   /* tcp://HOST:PORT or tls+tcp://HOST:PORT; NULL: they do
+                         not */
+    const char *pins; /* of its keys, see tls_pins_read(); NULL: plain */
+};
+
 /* Times are in ms. */
 struct order {
     struct arena *arena;
     const char *lease; /* as lease.json has it */
     struct order_key key;
-    const char *name;               /* "ht-ab12cd34-7-3-1" */
-    const char *token;              /* of the trial */
-    int64_t timeout_ms;             /* 0: none */
-    int64_t grace_ms;               /* SIGTERM to SIGKILL */
-    const char *report_url;         /* NULL: not reachable from here */
+    const char *name;       /* "ht-ab12cd34-7-3-1" */
+    const char *token;      /* of the trial */
+    int64_t timeout_ms;     /* 0: none */
+    int64_t grace_ms;       /* SIGTERM to SIGKILL */
+    const char *report_url; /* NULL: not reachable from here */
+    struct order_way far;
     const char *project, *location; /* of the job; NULL: not known */
     const char *job_name;
     enum job_dialect form;  /* of the job: names of CLUSTER_SPEC */
@@ -97,10 +105,11 @@ struct order {
  * HT_INVALID  it is not one, or a name in it would leave its folder */
 enum ht_status order_parse(const char *json, size_t len, struct order **order,
                            struct ht_error *err);
-/* The same of a tree, which is copied, too; `lease` is its text. A report URL
- * replaces the order's; "": the order's own. */
+/* The same of a tree, which is copied, too; `lease` is its text. What is not
+ * NULL of `report_url` and `far` replaces the order's. */
 enum ht_status order_read(const struct node *map, const char *report_url,
-                          struct order **order, struct ht_error *err);
+                          const struct order_way *far, struct order **order,
+                          struct ht_error *err);
 /* Its replicas begin in copies of that folder, where its tree is; in the
  * order's arena. */
 void order_copy_from(struct order *order, const char *folder);

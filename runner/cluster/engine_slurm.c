@@ -184,6 +184,7 @@ static enum ht_status write_answer(const struct run *run,
         .folder = seen_path(arena, &engine.site, place->folder),
         .limit_ms = batch->slots[run->slot.element].end_ms,
         .grace_ms = place->order->grace_ms,
+        .report = place->order->far,
     };
     const char *folder = batch_element(batch, arena, run->slot.element);
     const enum ht_status status =
@@ -233,8 +234,8 @@ static void leave(struct run *run, int64_t ran_ms, bool evict)
 
 /* ---- start ---- */
 
-/* The nodes' own GPUs, as Slurm names them there; a report goes into its
- * file, since a node may have no way to the server. */
+/* The nodes' own GPUs, as Slurm names them there; the address for reports is
+ * that of the relay there, if there is one. */
 static void adapt(const struct engine_place *place, struct arena *arena,
                   size_t replica, struct replica_view *view)
 {

@@ -137,6 +137,12 @@ enum ht_status element_asked(const char *folder, int *turn, bool *answered,
     return HT_OK;
 }
 
+static void put_text(struct text *out, const char *key, const char *value)
+{
+    if (value != NULL)
+        json_put_string(out, key, value);
+}
+
 enum ht_status element_answer_write(const char *folder, int turn,
                                     const struct element_answer *answer,
                                     struct ht_error *err)
@@ -150,6 +156,8 @@ enum ht_status element_answer_write(const char *folder, int turn,
         json_put_string(&out, "folder", answer->folder);
         json_put_int(&out, "limitMs", answer->limit_ms);
         json_put_int(&out, "graceMs", answer->grace_ms);
+        put_text(&out, "report", answer->report.to);
+        put_text(&out, "pins", answer->report.pins);
     }
     return write_object(folder, name_of(name, answer_word, turn), &out, err);
 }
@@ -169,6 +177,8 @@ enum ht_status element_answer_read(struct arena *arena, const char *folder,
         .folder = node_get_string(map, "folder", NULL),
         .limit_ms = node_get_int(map, "limitMs", 0),
         .grace_ms = node_get_int(map, "graceMs", 0),
+        .report = {.to = node_get_string(map, "report", NULL),
+                   .pins = node_get_string(map, "pins", NULL)},
     };
     if (!read.end && (read.folder == NULL || read.folder[0] != '/'))
         return ht_fail(err, HT_CORRUPT, "%s/%s names no folder", folder, name);

@@ -24,6 +24,7 @@
 
 #include "proto/base/arena.h"
 #include "proto/base/error.h"
+#include "runner/base/order.h"
 
 /* element.json. */
 struct element {
@@ -40,12 +41,13 @@ struct element {
 
 /* answer.N */
 struct element_answer {
-    bool end;           /* no trial: the element ends */
-    const char *folder; /* absolute, of the attempt: its replicas' folders
-                           have launch.json */
-    int64_t limit_ms;   /* wall clock: when Slurm ends the element, as the
-                           runner knows it; 0: not known */
-    int64_t grace_ms;   /* before limit_ms the trainer is stopped */
+    bool end;                /* no trial: the element ends */
+    const char *folder;      /* absolute, of the attempt: its replicas' folders
+                                have launch.json */
+    int64_t limit_ms;        /* wall clock: when Slurm ends the element, as the
+                                runner knows it; 0: not known */
+    int64_t grace_ms;        /* before limit_ms the trainer is stopped */
+    struct order_way report; /* for the node */
 };
 
 /* patience.json; 0: the default holds. */

@@ -26,6 +26,7 @@
 #include "runner/element/image.h"
 #include "runner/element/modules.h"
 #include "runner/shim/image.h"
+#include "runner/shim/server_relay.h"
 #include "runner/shim/shim.h"
 
 enum {
@@ -290,7 +291,8 @@ static bool is_given(const char *entry)
            !is_one_of(entry, kept, sizeof kept / sizeof *kept);
 }
 
-static struct pairs given_variables(struct arena *arena)
+/* `report_url`: NULL: there is none. */
+static struct pairs given_variables(struct arena *arena, const char *report_url)
 {
     struct pair *items = NULL;
     size_t n = 0;
@@ -302,6 +304,10 @@ static struct pairs given_variables(struct arena *arena)
         items[n++] = (struct pair){
             .name = arena_strndup(arena, *entry, (size_t)(equal - *entry)),
             .value = equal + 1};
+    }
+    if (report_url != NULL) {
+        items = arena_grow(arena, items, n, sizeof *items);
+        items[n++] = (struct pair){"HYPERTUNE_REPORT_URL", report_url};
     }
     return (struct pairs){.n = n, .items = items};
 }
@@ -440,12 +446,15 @@ static void run_trial(struct turn *turn)
     const bool several = turn->addresses.n > 1;
     if (task >= turn->addresses.n || (several && !find_addresses(turn)))
         return;
+    pid_t relay;
+    const char *report_url =
+        server_relay_start(turn->arena, &turn->answer.report, &relay);
     struct shim_batch batch = {
         .stop_at =
             run->end_at == INT64_MAX ? INT64_MAX : run->end_at - run->grace_ms,
         .end_at = run->end_at,
         .kill_wait_ms = run->patience.kill_wait_ms,
-        .given = given_variables(turn->arena),
+        .given = given_variables(turn->arena, report_url),
         .modules =
             modules_changes(turn->arena, getenv(MODULES_BEFORE), environ),
         .container = image_way_read(turn->arena, run->batch),
@@ -455,6 +464,7 @@ static void run_trial(struct turn *turn)
         batch.addresses = turn->addresses;
     }
     run_shim(run, replica_folder(turn, task), &batch);
+    server_relay_stop(relay);
     if (several && leads(run))
         wait_for_replicas(turn);
 }

@@ -450,8 +450,11 @@ static void take_attempt(struct talk *talk, const struct node *item)
     struct order *order;
     struct ht_error err;
     char report_url[UPLINK_URL_BYTES];
+    struct uplink_far far;
     uplink_report_url(talk->uplink, report_url);
-    if (order_read(item, report_url, &order, &err) == HT_OK)
+    uplink_far(talk->uplink, &far);
+    if (order_read(item, report_url[0] != '\0' ? report_url : NULL, &far.way,
+                   &order, &err) == HT_OK)
         attempts_start(talk->attempts, order);
     else /* without `started` the server gives it up */
         log_event(LOG_ERROR, "lease.invalid", "reason=\"%s\"", err.text);

@@ -31,6 +31,7 @@ struct uplink {
     int control, report;          /* ports here; 0: none */
     bool reported;                /* reports go by the port */
     char pins[UPLINK_PINS_BYTES]; /* that the server announced */
+    char far[UPLINK_URL_BYTES];   /* its address for reports; "": not known */
 };
 
 /* ---- uplink.json ---- */
@@ -239,6 +240,7 @@ static enum ht_status aim(struct uplink *uplink,
                          strlen(server->pins) < sizeof uplink->pins;
     if (renewed)
         (void)snprintf(uplink->pins, sizeof uplink->pins, "%s", server->pins);
+    (void)snprintf(uplink->far, sizeof uplink->far, "%s", server->report);
     if (renewed || port != uplink->report)
         write_file(uplink);
     return HT_OK;
@@ -261,6 +263,22 @@ void uplink_report_url(struct uplink *uplink, char url[UPLINK_URL_BYTES])
     if (uplink->reported)
         (void)snprintf(url, UPLINK_URL_BYTES, "tcp://" HERE ":%d",
                        uplink->report);
+    pthread_mutex_unlock(&uplink->lock);
+}
+
+void uplink_far(struct uplink *uplink, struct uplink_far *far)
+{
+    pthread_mutex_lock(&uplink->lock);
+    const char *url = uplink->far;
+    const bool may = is_tls(url)
+                         ? uplink->pins[0] != '\0' && uplink->trust.cert == NULL
+                         : uplink->trust.insecure && *url != '\0' &&
+                               !address_url_is_loopback(url);
+    (void)snprintf(far->to, sizeof far->to, "%s", url);
+    (void)snprintf(far->pins, sizeof far->pins, "%s", uplink->pins);
+    far->way =
+        (struct order_way){.to = may ? far->to : NULL,
+                           .pins = may && is_tls(url) ? far->pins : NULL};
     pthread_mutex_unlock(&uplink->lock);
 }
 

@@ -11,6 +11,7 @@
 
 #include "proto/base/error.h"
 #include "proto/net/trust.h"
+#include "runner/base/order.h"
 
 struct uplink;
 
@@ -44,6 +45,18 @@ enum ht_status uplink_aim(struct uplink *uplink,
 /* What trials report to in place of the server's own address; "" before the
  * first uplink_aim(), and where they reach the server themselves. */
 void uplink_report_url(struct uplink *uplink, char url[UPLINK_URL_BYTES]);
+
+/* How other machines report to the server, which they know by the keys that it
+ * has announced. `way` has nothing where they must not: before the first
+ * uplink_aim(), where the runner shows the server a certificate, whose key does
+ * not leave this machine, and by a plain address without --insecure or of
+ * loopback, where another machine has another program. Its texts are in the
+ * struct. */
+struct uplink_far {
+    struct order_way way;
+    char to[UPLINK_URL_BYTES], pins[UPLINK_PINS_BYTES];
+};
+void uplink_far(struct uplink *uplink, struct uplink_far *far);
 
 /* The keys by which HTTPS may know the server: those of --pin and, with them,
  * those that the server has announced since; "": its certificate decides. */

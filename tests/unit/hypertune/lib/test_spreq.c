@@ -15,9 +15,9 @@
 #include <nng/nng.h>
 #include <nng/protocol/reqrep0/rep.h>
 
-#include "proto/net/host_lookup.h"
 #include "hypertune/lib/report_answer.h"
 #include "hypertune/lib/spreq.h"
+#include "proto/net/host_lookup.h"
 #include "tests/check.h"
 
 static char answer_bytes[SPREQ_MAX_MESSAGE];

@@ -6,6 +6,7 @@ import socket
 import ssl
 import subprocess
 import sys
+import tempfile
 import threading
 import warnings
 
@@ -183,6 +184,7 @@ def plain_answers_are_no_server():
     tap.equal((done.returncode, done.stdout), (1, b""))
 
 
+os.chdir(tempfile.mkdtemp())  # below the folder that tests/run.sh removes
 for authority in "ca", "other":
     make_ca(authority)
 make("server")

@@ -125,9 +125,10 @@ static void an_answer_is_copied_and_kept_as_it_came(void)
         "\"argv\":[\"x\",\"\u00e9\"]}]}";
     struct arena *arena = arena_new();
     struct order *order = NULL;
-    CHECK(order_read(json_read(arena, json, sizeof json - 1), "", &order,
-                     NULL) == HT_OK);
-    CHECK(order_read(json_read(arena, "[1]", 3), "", &order, NULL) ==
+    const struct order_way none = {.to = NULL};
+    CHECK(order_read(json_read(arena, json, sizeof json - 1), NULL, &none,
+                     &order, NULL) == HT_OK);
+    CHECK(order_read(json_read(arena, "[1]", 3), NULL, &none, &order, NULL) ==
           HT_INVALID);
     arena_free(arena);
     if (order == NULL)

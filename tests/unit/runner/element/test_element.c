@@ -93,7 +93,8 @@ static void an_answer_is_read_as_it_was_written(void)
     struct element_answer read;
     const struct element_answer trial = {.folder = "/runs/\"1\"/2",
                                          .limit_ms = 1700000060000,
-                                         .grace_ms = 30000};
+                                         .grace_ms = 30000,
+                                         .report = {"tls+tcp://a:1", "x"}};
     runner_fixture_folder(folder);
     CHECK(element_answer_read(arena, folder, 1, &read, NULL) == HT_NOT_FOUND);
     CHECK(element_answer_write(folder, 1, &trial, NULL) == HT_OK);
@@ -101,6 +102,8 @@ static void an_answer_is_read_as_it_was_written(void)
     CHECK(!read.end && read.limit_ms == trial.limit_ms &&
           read.grace_ms == trial.grace_ms);
     CHECK_TEXT(read.folder, trial.folder);
+    CHECK_TEXT(read.report.to, "tls+tcp://a:1");
+    CHECK_TEXT(read.report.pins, "x");
     arena_free(arena);
 }
 
