@@ -22,6 +22,7 @@
 #include "runner/base/folder.h"
 #include "runner/base/procfs.h"
 #include "runner/element/element.h"
+#include "runner/element/image.h"
 #include "runner/element/modules.h"
 #include "runner/shim/confine.h"
 #include "runner/shim/filter.h"

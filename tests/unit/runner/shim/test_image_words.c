@@ -1,4 +1,5 @@
 /* runner/shim/image_words.h: the command by which each tool runs an image. */
+#include "runner/element/image.h"
 #include "runner/shim/image_words.h"
 
 #include <string.h>
