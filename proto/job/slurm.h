@@ -3,7 +3,9 @@
  *
  * A batch job is an array of elements. An element is a request for one slot,
  * not a trial: once Slurm has started it, it asks for a trial
- * (runner/element). All of this is pure: nothing here talks to a cluster. */
+ * (runner/element). Where the pools of a study need different amounts, each
+ * element is a heterogeneous job of its own, because Slurm has no arrays of
+ * these. All of this is pure: nothing here talks to a cluster. */
 #ifndef HT_PROTO_JOB_SLURM_H
 #define HT_PROTO_JOB_SLURM_H
 
@@ -54,16 +56,25 @@ struct slurm_option {
     const char *name, *value;
 };
 
+struct slurm_options {
+    size_t n;
+    const struct slurm_option *items; /* in the order that is printed */
+};
+
 /* An array of elements as it is sent: the same for sbatch (slurm_script) and
  * for slurmrestd, which ignores #SBATCH lines. */
 struct slurm_batch {
     const char *name;   /* of the job, by which it is found again */
     const char *script; /* what the first node runs, without #SBATCH lines */
     const char *folder; /* absolute: working folder, and where output goes */
-    int elements;       /* >= 1 */
-    int tasks;          /* replicas of a trial: nodes of one allocation, >= 1 */
+    int elements;       /* >= 1; of a heterogeneous job: 1 */
+    int tasks;          /* replicas of a trial, >= 1 */
     size_t n_options;
     const struct slurm_option *options; /* in the order that is printed */
+    /* Of the components of a heterogeneous job behind the first one; none: the
+     * job is an array. */
+    size_t n_others;
+    const struct slurm_options *others;
 };
 
 /* What the runner adds to the job. */
@@ -101,10 +112,11 @@ const char *slurm_need_write(struct arena *arena,
 enum ht_status slurm_need_read(struct arena *arena, const struct node *map,
                                struct slurm_need *need, struct ht_error *err);
 
-/* What its pools need in different amounts, such as "memory", which the tasks
- * of one job cannot; NULL: nothing. */
-const char *slurm_difference(const struct slurm_need *need);
-/* The batch job for elements with this need; all in the arena.
+/* Whether its pools need different amounts: an element is a heterogeneous
+ * job. */
+bool slurm_is_heterogeneous(const struct slurm_need *need);
+/* The batch job for elements with this need, for one if it is heterogeneous;
+ * all in the arena.
  * HT_PRECONDITION  Slurm cannot give what it asks for, in words */
 enum ht_status slurm_batch(struct arena *arena, const struct slurm_need *need,
                            const struct slurm_site *site,

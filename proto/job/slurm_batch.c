@@ -156,7 +156,8 @@ static const char *signal_of(struct arena *arena, int64_t grace_ms)
 }
 
 /* Slurm replaces %j and the like in the name of a file. */
-static const char *output_of(struct arena *arena, const char *folder)
+static const char *output_of(struct arena *arena, const char *folder,
+                             const char *element)
 {
     struct text path = {0};
     for (const char *c = folder; *c != '\0'; c++)
@@ -164,7 +165,7 @@ static const char *output_of(struct arena *arena, const char *folder)
             text_puts(&path, "%%");
         else
             text_append(&path, c, 1);
-    text_puts(&path, "/%a.out");
+    text_printf(&path, "/%s.out", element);
     return text_take(&path, arena);
 }
 
@@ -189,29 +190,73 @@ static void put_own(struct options *options, const struct job_slurm *section)
     }
 }
 
-static struct options options_of(struct arena *arena,
-                                 const struct slurm_need *need,
-                                 const struct slurm_site *site, int tasks)
+/* ---- components ---- */
+
+/* Neighbouring pools that need the same: an allocation of its own. They are in
+ * the order of the pools, so that the tasks of all are in that of the
+ * replicas. */
+struct component {
+    const struct slurm_pool *pool; /* the first one */
+    int tasks;
+};
+
+static bool need_same(const struct slurm_pool *a, const struct slurm_pool *b)
+{
+    return cpus_of(a) == cpus_of(b) && a->memory_bytes == b->memory_bytes &&
+           a->gpus == b->gpus;
+}
+
+bool slurm_is_heterogeneous(const struct slurm_need *need)
+{
+    size_t i = 1;
+    while (i < need->n_pools && need_same(&need->pools[0], &need->pools[i]))
+        i++;
+    return i < need->n_pools;
+}
+
+static const struct component *
+find_components(struct arena *arena, const struct slurm_need *need, size_t *n)
+{
+    struct component *all = arena_alloc(arena, need->n_pools, sizeof *all);
+    *n = 0;
+    for (size_t i = 0; i < need->n_pools; i++) {
+        const struct slurm_pool *pool = &need->pools[i];
+        if (*n == 0 || !need_same(all[*n - 1].pool, pool))
+            all[(*n)++].pool = pool;
+        all[*n - 1].tasks += pool->count;
+    }
+    return all;
+}
+
+static struct slurm_options options_of(struct arena *arena,
+                                       const struct slurm_need *need,
+                                       const struct slurm_site *site,
+                                       const struct component *component)
 {
     struct options options = {.arena = arena};
     const struct job_slurm *section = &need->section;
-    const struct slurm_pool *pool = &need->pools[0];
+    const struct slurm_pool *pool = component->pool;
+    const bool alone = slurm_is_heterogeneous(need);
     put(&options, "job-name", site->name);
-    put(&options, "array", arena_printf(arena, "0-%d", site->elements - 1));
+    if (!alone)
+        put(&options, "array", arena_printf(arena, "0-%d", site->elements - 1));
     put(&options, "chdir", site->folder);
-    put(&options, "output", output_of(arena, site->folder));
-    put(&options, "signal", signal_of(arena, need->grace_ms));
+    if (pool == need->pools) { /* its first node runs the script */
+        put(&options, "output",
+            output_of(arena, site->folder, alone ? "0" : "%a"));
+        put(&options, "signal", signal_of(arena, need->grace_ms));
+    }
     put(&options, "no-requeue", NULL);
     put_section(&options, section);
     if (section->time_ms > 0)
         put_number(&options, "time", minutes(section->time_ms, site->limit_ms));
-    put_number(&options, "nodes", tasks);
-    put_number(&options, "ntasks", tasks);
+    put_number(&options, "nodes", component->tasks);
+    put_number(&options, "ntasks", component->tasks);
     put_cpus(&options, section, cpus_of(pool));
     put_memory(&options, section, pool->memory_bytes);
     put_gres(&options, section, pool);
     put_own(&options, section);
-    return options;
+    return (struct slurm_options){options.n, options.items};
 }
 
 /* ---- the script ---- */
@@ -238,50 +283,92 @@ static void add_modules(struct text *script, const struct strings *modules)
 
 /* What srun does not take over by itself: --cpus-per-task from 22.05 on, and
  * what modules have set where the options say export=NONE. */
-static const char run_tasks[] =
-    "srun --kill-on-bad-exit=0 --export=ALL "
-    "${SLURM_CPUS_PER_TASK:+--cpus-per-task=$SLURM_CPUS_PER_TASK} ";
+static const char run_options[] = "--kill-on-bad-exit=0 --export=ALL";
+static const char run_cpus[] =
+    " ${SLURM_CPUS_PER_TASK:+--cpus-per-task=$SLURM_CPUS_PER_TASK} ";
+
+static void add_shim(struct text *script, const struct slurm_site *site)
+{
+    text_shell_word(script, site->shim);
+    text_puts(script, " --slurm ");
+    text_shell_word(script, site->folder);
+}
+
+/* What the variables of the first component would say of all others, of which
+ * slurmrestd sets none of their own. */
+static const char unset_first[] =
+    "unset SLURM_MEM_PER_NODE SLURM_MEM_PER_CPU SLURM_TRES_PER_TASK\n";
+
+static const char *find_value(const struct slurm_options *options,
+                              const char *name)
+{
+    for (size_t i = 0; i < options->n; i++)
+        if (strcmp(options->items[i].name, name) == 0)
+            return options->items[i].value;
+    return NULL;
+}
+
+/* The tasks of all components get the variables of the last one; a trainer
+ * takes its number of threads from its own. */
+static void add_component(struct text *script, const struct slurm_site *site,
+                          const struct slurm_options *options, size_t i)
+{
+    static const char *const names[] = {"nodes", "ntasks", "mem",
+                                        "cpus-per-task"};
+    const char *value = NULL;
+    text_printf(script, "%s --het-group=%zu", run_options, i);
+    for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
+        value = find_value(options, names[k]);
+        if (value != NULL) {
+            text_printf(script, " --%s=", names[k]);
+            text_shell_word(script, value);
+        }
+    }
+    text_puts(script, " \\\n    ");
+    if (value != NULL) {
+        text_puts(script, "env SLURM_CPUS_PER_TASK=");
+        text_shell_word(script, value);
+        text_puts(script, " ");
+    }
+    add_shim(script, site);
+}
+
+static void add_components(struct text *script, const struct slurm_site *site,
+                           const struct slurm_batch *batch)
+{
+    const struct slurm_options first = {batch->n_options, batch->options};
+    text_puts(script, unset_first);
+    text_puts(script, "exec srun ");
+    add_component(script, site, &first, 0);
+    for (size_t i = 0; i < batch->n_others; i++) {
+        text_puts(script, " : \\\n    ");
+        add_component(script, site, &batch->others[i], i + 1);
+    }
+}
 
 static const char *script_of(struct arena *arena, const struct slurm_need *need,
-                             const struct slurm_site *site, int tasks)
+                             const struct slurm_site *site,
+                             const struct slurm_batch *batch)
 {
     struct text script = {0};
     text_puts(&script, "#!/bin/sh\n");
     add_modules(&script, &need->section.modules);
-    text_puts(&script, "exec ");
-    if (tasks > 1)
-        text_puts(&script, run_tasks);
-    text_shell_word(&script, site->shim);
-    text_puts(&script, " --slurm ");
-    text_shell_word(&script, site->folder);
+    if (batch->n_others > 0) {
+        add_components(&script, site, batch);
+    } else {
+        text_puts(&script, "exec ");
+        if (batch->tasks > 1)
+            text_printf(&script, "srun %s%s", run_options, run_cpus);
+        add_shim(&script, site);
+    }
     text_puts(&script, "\n");
     return text_take(&script, arena);
 }
 
 /* ---- what Slurm cannot give ---- */
 
-const char *slurm_difference(const struct slurm_need *need)
-{
-    for (size_t i = 1; i < need->n_pools; i++) {
-        const struct slurm_pool *a = &need->pools[0], *b = &need->pools[i];
-        if (cpus_of(a) != cpus_of(b))
-            return "CPUs";
-        if (a->memory_bytes != b->memory_bytes)
-            return "memory";
-        if (a->gpus != b->gpus)
-            return "GPUs";
-    }
-    return NULL;
-}
-
 static enum ht_status check(const struct slurm_need *need, struct ht_error *err)
 {
-    const char *what = slurm_difference(need);
-    if (what != NULL)
-        return ht_fail(err, HT_PRECONDITION,
-                       "its replicas need different %s; on Slurm all of them "
-                       "get the same: ask for the most in resources of each",
-                       what);
     for (size_t i = 0; i < need->n_pools; i++) {
         if (need->pools[i].gpu_detail && need->section.gres == NULL)
             return ht_fail(err, HT_PRECONDITION,
@@ -297,18 +384,25 @@ enum ht_status slurm_batch(struct arena *arena, const struct slurm_need *need,
                            struct slurm_batch *batch, struct ht_error *err)
 {
     const enum ht_status status = check(need, err);
-    int tasks = 0;
     if (status != HT_OK)
         return status;
-    for (size_t i = 0; i < need->n_pools; i++)
-        tasks += need->pools[i].count;
-    const struct options options = options_of(arena, need, site, tasks);
+    size_t n;
+    const struct component *all = find_components(arena, need, &n);
+    const struct slurm_options first = options_of(arena, need, site, all);
+    struct slurm_options *others = arena_alloc(arena, n, sizeof *others);
+    int tasks = all[0].tasks;
+    for (size_t i = 1; i < n; i++) {
+        others[i - 1] = options_of(arena, need, site, &all[i]);
+        tasks += all[i].tasks;
+    }
     *batch = (struct slurm_batch){.name = site->name,
-                                  .script = script_of(arena, need, site, tasks),
                                   .folder = site->folder,
-                                  .elements = site->elements,
+                                  .elements = n > 1 ? 1 : site->elements,
                                   .tasks = tasks,
-                                  .n_options = options.n,
-                                  .options = options.items};
+                                  .n_options = first.n,
+                                  .options = first.items,
+                                  .n_others = n - 1,
+                                  .others = others};
+    batch->script = script_of(arena, need, site, batch);
     return HT_OK;
 }

@@ -23,19 +23,29 @@ static void put_value(struct text *out, const char *value)
     text_puts(out, "\"");
 }
 
+static void put_options(struct text *out, const struct slurm_option *options,
+                        size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        text_printf(out, "#SBATCH --%s", options[i].name);
+        if (options[i].value != NULL) {
+            text_puts(out, "=");
+            put_value(out, options[i].value);
+        }
+        text_puts(out, "\n");
+    }
+}
+
 const char *slurm_script(struct arena *arena, const struct slurm_batch *batch)
 {
     struct text out = {0};
     size_t first = strcspn(batch->script, "\n");
     first += batch->script[first] == '\n';
     text_append(&out, batch->script, first);
-    for (size_t i = 0; i < batch->n_options; i++) {
-        text_printf(&out, "#SBATCH --%s", batch->options[i].name);
-        if (batch->options[i].value != NULL) {
-            text_puts(&out, "=");
-            put_value(&out, batch->options[i].value);
-        }
-        text_puts(&out, "\n");
+    put_options(&out, batch->options, batch->n_options);
+    for (size_t i = 0; i < batch->n_others; i++) {
+        text_puts(&out, "#SBATCH hetjob\n");
+        put_options(&out, batch->others[i].items, batch->others[i].n);
     }
     text_puts(&out, batch->script + first);
     return text_take(&out, arena);

@@ -322,20 +322,6 @@ void job_slurm_write(cJSON *object, const struct job_slurm *slurm)
     json_add_strings(map, "options", &slurm->options);
 }
 
-/* All tasks of a job get the same. */
-static void check_pools(const struct field_reader *reader,
-                        const struct job_draft *draft)
-{
-    const struct slurm_need need = slurm_need_of(reader->arena, &draft->job);
-    const char *what = slurm_difference(&need);
-    if (what == NULL)
-        return;
-    field_error(reader, draft->pools,
-                "need different %s, and on Slurm all replicas get the same",
-                what);
-    diag_hint(reader->diag, "ask for the most in resources of each");
-}
-
 /* What engines of containers run has a name in a registry. */
 static void check_paths(const struct field_reader *reader,
                         const struct job_draft *draft)
@@ -362,9 +348,7 @@ static void check_engine(const struct field_reader *reader,
     const char **engine = &draft->job.run_on.engine;
     if (draft->job.slurm.said && *engine == NULL)
         *engine = SLURM_ENGINE;
-    if (*engine != NULL && strcmp(*engine, SLURM_ENGINE) == 0)
-        check_pools(reader, draft);
-    else if (draft->job.slurm.said)
+    if (draft->job.slurm.said && strcmp(*engine, SLURM_ENGINE) != 0)
         field_error(reader, draft->slurm,
                     "is for Slurm, and runOn asks for the engine %s", *engine);
 }

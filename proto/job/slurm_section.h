@@ -21,8 +21,8 @@ extern const struct field job_slurm_rows[];
 void job_slurm_write(cJSON *object, const struct job_slurm *slurm);
 
 /* A study with the section runs on Slurm: names the engine, or adds a fault
- * where runOn names another, where its pools need different amounts, or where
- * an image is a path, which runs nowhere else. */
+ * where runOn names another, or where an image is a path, which runs nowhere
+ * else. */
 void job_slurm_check(const struct field_reader *reader,
                      struct job_draft *draft);
 

@@ -209,6 +209,67 @@ static void replicas_are_tasks_of_one_allocation(void)
                  "\nexec srun --kill-on-bad-exit=0 --export=ALL ") != NULL);
 }
 
+/* Neighbours with the same need are one component. */
+static void pools_that_differ_are_components_of_one_job(void)
+{
+    const struct slurm_pool pools[] = {
+        {.count = 1, .cpus = 2, .memory_bytes = 2},
+        {.count = 3, .cpus = 4, .gpus = 1},
+        {.count = 1, .cpus = 4, .gpus = 1, .image = "b"},
+        {.count = 1, .cpus = 2}};
+    const struct slurm_need need = {.section = {.partition = "gpu"},
+                                    .n_pools = 4,
+                                    .pools = pools,
+                                    .grace_ms = 30000};
+    const struct slurm_site at = {
+        .name = "ht-7-1", .folder = "/a b", .shim = "/shim", .elements = 20};
+    const struct slurm_batch batch = batch_of(&need, &at);
+    CHECK(slurm_is_heterogeneous(&need));
+    CHECK(batch.elements == 1 && batch.tasks == 6 && batch.n_others == 2);
+    CHECK_TEXT(
+        slurm_script(arena, &batch),
+        "#!/bin/sh\n"
+        "#SBATCH --job-name=ht-7-1\n#SBATCH --chdir=\"/a b\"\n"
+        "#SBATCH --output=\"/a b/0.out\"\n#SBATCH --signal=B:USR1@30\n"
+        "#SBATCH --no-requeue\n#SBATCH --partition=gpu\n"
+        "#SBATCH --nodes=1\n#SBATCH --ntasks=1\n"
+        "#SBATCH --cpus-per-task=2\n#SBATCH --mem=1M\n"
+        "#SBATCH hetjob\n"
+        "#SBATCH --job-name=ht-7-1\n#SBATCH --chdir=\"/a b\"\n"
+        "#SBATCH --no-requeue\n#SBATCH --partition=gpu\n"
+        "#SBATCH --nodes=4\n#SBATCH --ntasks=4\n"
+        "#SBATCH --cpus-per-task=4\n#SBATCH --gres=gpu:1\n"
+        "#SBATCH hetjob\n"
+        "#SBATCH --job-name=ht-7-1\n#SBATCH --chdir=\"/a b\"\n"
+        "#SBATCH --no-requeue\n#SBATCH --partition=gpu\n"
+        "#SBATCH --nodes=1\n#SBATCH --ntasks=1\n"
+        "#SBATCH --cpus-per-task=2\n"
+        "unset SLURM_MEM_PER_NODE SLURM_MEM_PER_CPU SLURM_TRES_PER_TASK\n"
+        "exec srun --kill-on-bad-exit=0 --export=ALL --het-group=0 "
+        "--nodes=1 --ntasks=1 --mem=1M --cpus-per-task=2 \\\n"
+        "    env SLURM_CPUS_PER_TASK=2 /shim --slurm '/a b' : \\\n"
+        "    --kill-on-bad-exit=0 --export=ALL --het-group=1 "
+        "--nodes=4 --ntasks=4 --cpus-per-task=4 \\\n"
+        "    env SLURM_CPUS_PER_TASK=4 /shim --slurm '/a b' : \\\n"
+        "    --kill-on-bad-exit=0 --export=ALL --het-group=2 "
+        "--nodes=1 --ntasks=1 --cpus-per-task=2 \\\n"
+        "    env SLURM_CPUS_PER_TASK=2 /shim --slurm '/a b'\n");
+}
+
+static void each_amount_may_differ(void)
+{
+    const struct slurm_pool others[] = {{.count = 1, .cpus = 3},
+                                        {.count = 1, .memory_bytes = 1},
+                                        {.count = 1, .gpus = 1}};
+    struct slurm_pool pools[] = {{.count = 1, .cpus = 0.5}, {.count = 2}};
+    const struct slurm_need need = {.n_pools = 2, .pools = pools};
+    CHECK(!slurm_is_heterogeneous(&need));
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        pools[1] = others[i];
+        CHECK(slurm_is_heterogeneous(&need));
+    }
+}
+
 static void refused(const struct slurm_need *need, const char *want)
 {
     struct slurm_batch batch = {.elements = 3};
@@ -220,15 +281,9 @@ static void refused(const struct slurm_need *need, const char *want)
 
 static void what_slurm_cannot_give_is_refused_in_words(void)
 {
-    struct slurm_pool pools[] = {{.count = 1, .cpus = 2},
-                                 {.count = 3, .cpus = 3}};
+    const struct slurm_pool pools[] = {
+        {.count = 1, .cpus = 2}, {.count = 1, .cpus = 2, .gpu_detail = true}};
     struct slurm_need need = {.n_pools = 2, .pools = pools};
-    refused(&need, "its replicas need different CPUs; ");
-    pools[1] = (struct slurm_pool){.count = 1, .cpus = 2, .memory_bytes = 1};
-    refused(&need, "its replicas need different memory; ");
-    pools[1] = (struct slurm_pool){.count = 1, .cpus = 2, .gpus = 1};
-    refused(&need, "its replicas need different GPUs; ");
-    pools[1] = (struct slurm_pool){.count = 1, .cpus = 2, .gpu_detail = true};
     refused(&need, "Slurm gives whole GPUs of a model, ");
     need.section.gres = "shard:1";
     const struct slurm_batch batch = batch_of(&need, &site);
@@ -245,6 +300,8 @@ int main(void)
     RUN(gpus_that_the_section_says_replace_those_of_resources);
     RUN(options_that_exclude_ours_replace_them);
     RUN(replicas_are_tasks_of_one_allocation);
+    RUN(pools_that_differ_are_components_of_one_job);
+    RUN(each_amount_may_differ);
     RUN(what_slurm_cannot_give_is_refused_in_words);
     arena_free(arena);
     return check_done();
