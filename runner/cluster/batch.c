@@ -25,6 +25,20 @@ const char *batch_element(const struct batch *batch, struct arena *arena,
     return arena_printf(arena, "%s/%d", batch->folder, element);
 }
 
+int batch_first(const struct batch *batch, int element)
+{
+    return slurm_is_heterogeneous(&batch->need) ? SLURM_WHOLE : element;
+}
+
+const char *batch_element_id(const struct batch *batch, struct arena *arena,
+                             int element)
+{
+    const long long job = batch->job;
+    return batch_first(batch, element) == SLURM_WHOLE
+               ? arena_printf(arena, "%lld", job)
+               : arena_printf(arena, "%lld_%d", job, element);
+}
+
 static enum ht_status write_batch(const struct batch *batch, int64_t job,
                                   struct ht_error *err)
 {
@@ -48,6 +62,16 @@ static enum ht_status fill(struct arena *arena, const char *state,
                            struct batch **batch, struct ht_error *err)
 {
     struct batch *made = arena_alloc(arena, 1, sizeof *made);
+    struct slurm_need need;
+    const char *text = arena_strdup(arena, model->text);
+    const struct node *map = json_read_map(arena, text, strlen(text));
+    if (map == NULL)
+        return ht_fail(err, HT_INVALID, "the need of study %lld is no object",
+                       (long long)model->study);
+    const enum ht_status status = slurm_need_read(arena, map, &need, err);
+    if (status != HT_OK)
+        return status;
+    const int n = slurm_is_heterogeneous(&need) ? 1 : model->n;
     *made = (struct batch){
         .arena = arena,
         .name = arena_strdup(arena, model->name),
@@ -56,9 +80,10 @@ static enum ht_status fill(struct arena *arena, const char *state,
         .study = model->study,
         .job = model->job,
         .hash = arena_strdup(arena, model->hash),
-        .text = arena_strdup(arena, model->text),
-        .n = model->n,
-        .slots = arena_alloc(arena, (size_t)model->n, sizeof *made->slots),
+        .text = text,
+        .need = need,
+        .n = n,
+        .slots = arena_alloc(arena, (size_t)n, sizeof *made->slots),
     };
     for (int i = 0; i < made->n; i++) {
         struct slot *slot = &made->slots[i];
@@ -66,13 +91,8 @@ static enum ht_status fill(struct arena *arena, const char *state,
         slot->reason = slot->nodes = "";
         slot->exit = slot->signal = -1;
     }
-    const struct node *map =
-        json_read_map(arena, made->text, strlen(made->text));
-    if (map == NULL)
-        return ht_fail(err, HT_INVALID, "the need of study %lld is no object",
-                       (long long)made->study);
     *batch = made;
-    return slurm_need_read(arena, map, &made->need, err);
+    return HT_OK;
 }
 
 enum ht_status batch_make(const char *state, const struct batch_model *model,

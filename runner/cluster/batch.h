@@ -50,7 +50,7 @@ struct batch {
                            of the runner did */
     int64_t unknown_at; /* monotonic: since when its id is looked for; 0: it is
                            not */
-    int n;
+    int n;              /* elements */
     struct slot *slots;
 };
 
@@ -60,7 +60,7 @@ struct batch_model {
     int64_t study;
     int64_t job; /* 0: not known */
     const char *hash, *text;
-    int n;
+    int n; /* elements, at most: a heterogeneous job has one */
 };
 
 /* Makes it and its folder below `state`; the caller owns it.
@@ -90,6 +90,13 @@ const char *batch_root(struct arena *arena, const char *state);
 /* The folder of an element, in the arena. */
 const char *batch_element(const struct batch *batch, struct arena *arena,
                           int element);
+
+/* The first of elements to cancel, as of slurm_cancel(). */
+int batch_first(const struct batch *batch, int element);
+/* How Slurm names the element, "12_4", or "12" for a heterogeneous job; in the
+ * arena. */
+const char *batch_element_id(const struct batch *batch, struct arena *arena,
+                             int element);
 
 /* Looks whether the element asks. */
 void batch_look(struct batch *batch, int element);

@@ -219,9 +219,12 @@ static enum ht_status give(struct run *run, struct engine_place *place,
         return status;
     run->given = true;
     slot->asks = false;
-    log_event(LOG_INFO, "attempt.placed", "name=%s job=%lld_%d turn=%d",
-              place->order->name, (long long)run->slot.batch->job,
-              run->slot.element, run->turn);
+    struct arena *arena = arena_new();
+    log_event(LOG_INFO, "attempt.placed", "name=%s job=%s turn=%d",
+              place->order->name,
+              batch_element_id(run->slot.batch, arena, run->slot.element),
+              run->turn);
+    arena_free(arena);
     return HT_OK;
 }
 

@@ -87,7 +87,8 @@ static uint64_t cancel(struct fleet *fleet, int64_t job, int first, int last,
 static void cancel_slot(struct fleet *fleet, struct batch *batch, int i)
 {
     if (batch->job > 0 && batch->slots[i].cancel == 0)
-        batch->slots[i].cancel = cancel(fleet, batch->job, i, i, false);
+        batch->slots[i].cancel =
+            cancel(fleet, batch->job, batch_first(batch, i), i, false);
 }
 
 /* What ended an element before it asked may end all of them: the script, the
@@ -276,7 +277,8 @@ static void carry_out(struct fleet *fleet, const struct plan_step *step,
         return;
     case PLAN_CANCEL:
         batch = batches[step->of];
-        number = cancel(fleet, batch->job, step->first, step->last, true);
+        number = cancel(fleet, batch->job, batch_first(batch, step->first),
+                        step->last, true);
         for (int i = step->first; i <= step->last; i++)
             batch->slots[i].cancel = number;
         return;

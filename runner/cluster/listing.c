@@ -145,8 +145,8 @@ const char *listing_describe_end(struct arena *arena, const struct batch *batch,
     const struct slot *slot = &batch->slots[element];
     const char *output = tail_of(arena, batch, element);
     struct text out = {0};
-    text_printf(&out, "job %lld_%d ended before it asked for a trial",
-                (long long)batch->job, element);
+    text_printf(&out, "job %s ended before it asked for a trial",
+                batch_element_id(batch, arena, element));
     if (slot->nodes[0] != '\0')
         text_printf(&out, ", on %s", slot->nodes);
     text_printf(&out, ": %s", batch_end(batch, arena, element).words);

@@ -18,7 +18,7 @@ struct submission {
     const struct slurm_limits *limits; /* NULL: not known yet */
     const char *avoid;                 /* nodes; NULL: none */
     const char *prefix;
-    int n; /* elements */
+    int n; /* elements, at most: a heterogeneous job has one */
 };
 
 /* A batch with its folder, and its job in the arena, under a name

@@ -28,8 +28,8 @@
 
 /* element.json. */
 struct element {
-    int64_t job;  /* SLURM_ARRAY_JOB_ID */
-    int index;    /* SLURM_ARRAY_TASK_ID */
+    int64_t job;  /* SLURM_ARRAY_JOB_ID; of a heterogeneous job its id */
+    int index;    /* SLURM_ARRAY_TASK_ID; of a heterogeneous job 0 */
     int restarts; /* SLURM_RESTART_COUNT */
     int turn;     /* the first one since it began */
     const char *host;

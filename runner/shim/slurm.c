@@ -95,9 +95,11 @@ static enum ht_status read_environment(struct run *run, struct ht_error *err)
     static char host[256]; /* longer than any name that Linux has */
     (void)gethostname(host, sizeof host - 1);
     run->task = (int)variable("SLURM_PROCID", 0);
+    /* A heterogeneous job is no array but one element as a whole. */
+    const int64_t whole = variable("SLURM_JOB_ID_HET_GROUP_0", 0);
     run->self = (struct element){
-        .job = variable("SLURM_ARRAY_JOB_ID", 0),
-        .index = (int)variable("SLURM_ARRAY_TASK_ID", -1),
+        .job = variable("SLURM_ARRAY_JOB_ID", whole),
+        .index = (int)variable("SLURM_ARRAY_TASK_ID", whole > 0 ? 0 : -1),
         .restarts = (int)variable("SLURM_RESTART_COUNT", 0),
         .turn = 1,
         .host = host,
@@ -112,7 +114,7 @@ static enum ht_status read_environment(struct run *run, struct ht_error *err)
         return ht_fail(err, HT_INVALID,
                        "no element of an array job of Slurm: "
                        "SLURM_ARRAY_JOB_ID and SLURM_ARRAY_TASK_ID are not "
-                       "set");
+                       "set, nor is SLURM_JOB_ID_HET_GROUP_0");
     return HT_OK;
 }
 

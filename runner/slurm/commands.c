@@ -246,8 +246,7 @@ static enum ht_status cancel_waiting(struct commands *commands,
         const bool waits =
             row->state == SLURM_PENDING || row->state == SLURM_HELD;
         if (row->job == job && waits && from <= to)
-            argv[n++] =
-                arena_printf(arena, "%lld_[%d-%d]", (long long)job, from, to);
+            argv[n++] = listing_elements(arena, job, from, to);
     }
     return n == 2 ? HT_OK : cancel_words(commands, arena, argv, err);
 }
@@ -258,8 +257,7 @@ static enum ht_status commands_cancel(void *state, int64_t job, int first,
 {
     struct arena *arena = arena_new();
     const char *const argv[] = {
-        "env", "scancel",
-        arena_printf(arena, "%lld_[%d-%d]", (long long)job, first, last), NULL};
+        "env", "scancel", listing_elements(arena, job, first, last), NULL};
     const enum ht_status status =
         waiting ? cancel_waiting(state, arena, job, first, last, err)
                 : cancel_words(state, arena, argv, err);

@@ -156,15 +156,26 @@ static bool read_row(struct arena *arena, char *line, const char *prefix,
         .reason = strcmp(columns[5], "None") != 0 ? columns[5] : "",
         .exit = -1,
         .signal = -1};
-    if (!take_number(&job, &row.job) || *job != '\0')
+    if (!take_number(&job, &row.job) || strchr("_+", *job) == NULL)
         return false;
     /* One that is no array, or the remainder of one that was cancelled. */
+    const bool whole = strcmp(job, "+0") == 0;
     if (strncmp(row.name, prefix, strlen(prefix)) != 0 ||
-        strcmp(elements, "N/A") == 0)
+        (strcmp(elements, "N/A") == 0 && !whole))
         return true;
     if (has_begun(row.state) && take_number(&end, &row.end_ms))
         row.end_ms = *end == '\0' ? row.end_ms * 1000 : 0;
-    return add_elements(arena, elements, &row, rows);
+    if (whole)
+        add_row(arena, rows, &row, SLURM_WHOLE, 0);
+    return whole || add_elements(arena, elements, &row, rows);
+}
+
+const char *listing_elements(struct arena *arena, int64_t job, int first,
+                             int last)
+{
+    return first == SLURM_WHOLE ? arena_printf(arena, "%lld", (long long)job)
+                                : arena_printf(arena, "%lld_[%d-%d]",
+                                               (long long)job, first, last);
 }
 
 enum ht_status listing_rows(struct arena *arena, const char *output,

@@ -10,6 +10,7 @@
 #include "proto/doc/node.h"
 #include "runner/base/json.h"
 #include "runner/docker/docker.h"
+#include "runner/slurm/listing.h"
 #include "runner/slurm/rest_http.h"
 #include "runner/slurm/rest_json.h"
 #include "runner/slurm/rest_options.h"
@@ -129,12 +130,6 @@ static const char *name_rest(const void *state)
 
 /* ---- cancel ---- */
 
-static const char *elements_text(struct arena *arena, int64_t job, int first,
-                                 int last)
-{
-    return arena_printf(arena, "%" PRId64 "_[%d-%d]", job, first, last);
-}
-
 /* From v0.0.40 on; the controller itself looks at the state. `id` has no
  * elements: a whole job. */
 static enum ht_status kill_jobs(struct rest *rest, struct arena *arena,
@@ -211,9 +206,11 @@ static const char *waiting_text(struct arena *arena,
     }
     *more = n_parts == MOST_PARTS;
     const char *text = text_take(&parts, arena);
-    return n_parts > 0
-               ? arena_printf(arena, "%" PRId64 "_[%s]", range->job, text)
-               : NULL;
+    if (n_parts == 0)
+        return NULL;
+    return range->first == SLURM_WHOLE
+               ? listing_elements(arena, range->job, SLURM_WHOLE, 0)
+               : arena_printf(arena, "%" PRId64 "_[%s]", range->job, text);
 }
 
 static enum ht_status cancel_rows(struct rest *rest, struct arena *arena,
@@ -255,7 +252,7 @@ static enum ht_status cancel(void *state, int64_t job, int first, int last,
 {
     struct rest *rest = state;
     struct arena *arena = arena_new();
-    const char *id = elements_text(arena, job, first, last);
+    const char *id = listing_elements(arena, job, first, last);
     enum ht_status status;
     if (!waiting)
         status = cancel_id(rest, arena, id, err);

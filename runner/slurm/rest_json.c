@@ -363,6 +363,10 @@ static void add_job(const struct listing *listing, const struct node *job)
     } else if (element >= 0 && element <= MOST_ELEMENT) {
         row.first = row.last = (int)element;
         add_row(listing, &row);
+    } else if (number(job, "het_job_id") > 0 &&
+               number(job, "het_job_offset") == 0) {
+        row.first = SLURM_WHOLE;
+        add_row(listing, &row);
     }
 }
 

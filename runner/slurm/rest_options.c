@@ -272,23 +272,44 @@ static void put_environment(struct arena *arena, struct text *out, int version,
         json_close(out);
 }
 
+static enum ht_status put_job(struct arena *arena, struct text *out,
+                              int version, const struct pairs *environment,
+                              struct slurm_options options,
+                              struct ht_error *err)
+{
+    enum ht_status status = HT_OK;
+    put_environment(arena, out, version, environment);
+    for (size_t i = 0; i < options.n && status == HT_OK; i++)
+        status = put_option(arena, out, version, &options.items[i], err);
+    json_close(out);
+    return status;
+}
+
 enum ht_status rest_batch(struct arena *arena, int version,
                           const struct slurm_batch *batch,
                           const struct pairs *environment, const char **json,
                           struct ht_error *err)
 {
     struct text out = {0};
-    enum ht_status status = HT_OK;
+    const struct slurm_options first = {batch->n_options, batch->options};
+    const bool several = batch->n_others > 0;
     json_open(&out, NULL);
     if (version < REST_TYPED)
         json_put_string(&out, "script", batch->script);
-    json_open(&out, "job");
+    if (several)
+        json_open_list(&out, "jobs");
+    json_open(&out, several ? NULL : "job");
     if (version >= REST_TYPED)
         json_put_string(&out, "script", batch->script);
-    put_environment(arena, &out, version, environment);
-    for (size_t i = 0; i < batch->n_options && status == HT_OK; i++)
-        status = put_option(arena, &out, version, &batch->options[i], err);
-    json_close(&out);
+    enum ht_status status =
+        put_job(arena, &out, version, environment, first, err);
+    for (size_t i = 0; i < batch->n_others && status == HT_OK; i++) {
+        json_open(&out, NULL);
+        status =
+            put_job(arena, &out, version, environment, batch->others[i], err);
+    }
+    if (several)
+        json_close_list(&out);
     json_close(&out);
     *json = text_take(&out, arena);
     return status;

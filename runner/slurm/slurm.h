@@ -46,10 +46,15 @@ enum slurm_state {
     SLURM_UNKNOWN   /* a word that this version does not know */
 };
 
+/* In place of a first element: the job is no array but a heterogeneous one,
+ * which is the element 0 as a whole. */
+enum { SLURM_WHOLE = -1 };
+
 /* One element as the cluster lists it. Those that wait may be one row. */
 struct slurm_row {
-    int64_t job;     /* of the array */
-    int first, last; /* elements; the same for one that has begun */
+    int64_t job;     /* of the array, or of the first component */
+    int first, last; /* elements; the same for one that has begun; SLURM_WHOLE
+                        and 0 for a heterogeneous job */
     bool cut; /* Slurm cuts long lists off: any of these that have no row of
                  their own may wait */
     const char *name; /* of the array */
@@ -114,8 +119,9 @@ enum ht_status slurm_test(struct slurm *slurm, const struct slurm_batch *batch,
 enum ht_status slurm_list(struct slurm *slurm, const char *prefix,
                           struct arena *arena, struct slurm_rows *rows,
                           struct ht_error *err);
-/* Ends elements first..last of an array; `waiting`: only those that wait, and
- * none that had begun when it was asked. One that is gone is no error. */
+/* Ends elements first..last of an array, or a job as a whole; `waiting`: only
+ * those that wait, and none that had begun when it was asked. One that is gone
+ * is no error. */
 enum ht_status slurm_cancel(struct slurm *slurm, int64_t job, int first,
                             int last, bool waiting, struct ht_error *err);
 enum ht_status slurm_limits(struct slurm *slurm, struct arena *arena,

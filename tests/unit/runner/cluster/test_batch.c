@@ -12,14 +12,14 @@
 
 static char state[PATH_MAX];
 
-static struct batch *make(const char *name, int n)
+static struct batch *make_with(const char *name, int n,
+                               const struct slurm_pool *pools, size_t n_pools)
 {
     struct arena *arena = arena_new();
-    const struct slurm_pool pool = {.count = 1, .cpus = 2};
     const struct slurm_need need = {
         .section = {.said = true, .partition = "main", .trials_per_job = 3},
-        .n_pools = 1,
-        .pools = &pool,
+        .n_pools = n_pools,
+        .pools = pools,
         .grace_ms = 5000};
     const struct batch_model model = {.name = name,
                                       .study = 7,
@@ -30,6 +30,12 @@ static struct batch *make(const char *name, int n)
     CHECK(batch_make(state, &model, &batch, NULL) == HT_OK);
     arena_free(arena);
     return batch;
+}
+
+static struct batch *make(const char *name, int n)
+{
+    const struct slurm_pool pool = {.count = 1, .cpus = 2};
+    return make_with(name, n, &pool, 1);
 }
 
 /* A listing of these rows, after so many tasks. */
@@ -263,6 +269,30 @@ static void an_early_end_has_the_last_lines_of_the_output(void)
     batch_free(batch);
 }
 
+/* However many are asked for: Slurm has no arrays of such jobs. */
+static void a_heterogeneous_job_is_one_element_as_a_whole(void)
+{
+    const struct slurm_pool pools[] = {{.count = 1, .cpus = 2},
+                                       {.count = 2, .cpus = 4}};
+    struct batch *batch = make_with("ht-x-7-1", 4, pools, 2), *read = NULL;
+    struct slurm_row one = row(SLURM_WHOLE, 0, SLURM_RUNNING);
+    struct arena *arena = arena_new();
+    apply(batch, &one, 1, 0, 0);
+    CHECK(batch->n == 1 && batch->job == 17);
+    CHECK(batch->slots[0].listed && batch->slots[0].state == SLURM_RUNNING);
+    CHECK(batch_first(batch, 0) == SLURM_WHOLE);
+    CHECK_TEXT(batch_element_id(batch, arena, 0), "17");
+    CHECK(batch_read(state, "ht-x-7-1", &read, NULL) == HT_OK);
+    CHECK(read->n == 1 && batch_first(read, 0) == SLURM_WHOLE);
+    one.state = SLURM_COMPLETED;
+    apply(batch, &one, 1, 0, 0);
+    CHECK(batch->slots[0].gone);
+    arena_free(arena);
+    batch_remove(batch);
+    batch_free(batch);
+    batch_free(read);
+}
+
 int main(void)
 {
     json_init();
@@ -279,6 +309,7 @@ int main(void)
     RUN(a_held_element_has_ended_only_if_it_had_begun);
     RUN(jobs_of_no_batch_are_strays);
     RUN(questions_are_seen_in_the_elements_folders);
+    RUN(a_heterogeneous_job_is_one_element_as_a_whole);
     RUN(an_early_end_has_the_last_lines_of_the_output);
     runner_fixture_fini();
     return check_done();

@@ -62,6 +62,16 @@ static void other_jobs_and_remainders_are_no_rows(void)
                "9 7-7 0 \"\" \"\" 0");
 }
 
+static void a_heterogeneous_job_is_one_element_by_its_first_component(void)
+{
+    CHECK_TEXT(rows_of("7+0|N/A|RUNNING|1795841482|n1|None|ht-a\n"
+                       "7+1|N/A|RUNNING|1795841482|n[2-3]|None|ht-a\n"
+                       "5|N/A|RUNNING|NONE|n1|None|ht-b\n"),
+               "7 -1-0 1 \"\" \"n1\" 1795841482000");
+    CHECK_TEXT(listing_elements(arena, 7, SLURM_WHOLE, 0), "7");
+    CHECK_TEXT(listing_elements(arena, 7, 2, 9), "7_[2-9]");
+}
+
 static void a_line_that_is_no_row_fails_the_listing(void)
 {
     CHECK_TEXT(rows_of("1|0|RUNNING|NONE|n1|None|ht-a\nslurm_load_jobs\n"),
@@ -218,6 +228,7 @@ int main(void)
     RUN(an_end_that_is_only_expected_is_none);
     RUN(elements_may_have_gaps_steps_and_a_limit);
     RUN(other_jobs_and_remainders_are_no_rows);
+    RUN(a_heterogeneous_job_is_one_element_by_its_first_component);
     RUN(a_line_that_is_no_row_fails_the_listing);
     RUN(states_are_slurms_words);
     RUN(the_configuration_has_version_and_array_size);

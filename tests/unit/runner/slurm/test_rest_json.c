@@ -152,6 +152,33 @@ static void jobs_of_24_11_are_rows(void)
         "46_5-9 0  n1 0 -1 -1\n");
 }
 
+/* {"jobs":[...]} with the job 4, which is no array. */
+static const char *alone(const char *element, const char *state,
+                         const char *het, const char *offset)
+{
+    return arena_printf(arena,
+                        "{\"jobs\":[{\"job_id\":4,\"array_task_id\":%s,"
+                        "\"array_task_string\":\"\",\"name\":\"ht-x\","
+                        "\"nodes\":\"n1\",\"user_id\":0,\"job_state\":%s,"
+                        "\"het_job_id\":%s,\"het_job_offset\":%s}]}",
+                        element, state, het, offset);
+}
+
+static void a_heterogeneous_job_is_a_row_by_its_first_component(void)
+{
+    static const char waits[] = "[\"PENDING\"]";
+    CHECK_TEXT(rows_text(alone("null", "\"RUNNING\"", "4", "0")),
+               "4_-1-0 1  n1 0 -1 -1\n");
+    CHECK_TEXT(rows_text(alone("null", "\"RUNNING\"", "3", "1")), "");
+    CHECK_TEXT(rows_text(alone("null", "\"RUNNING\"", "0", "0")), "");
+    CHECK_TEXT(rows_text(alone(UNSET, waits, NUMBER("true", "4"),
+                               NUMBER("true", "0"))),
+               "4_-1-0 0  n1 0 -1 -1\n");
+    CHECK_TEXT(rows_text(alone(UNSET, waits, NUMBER("true", "0"),
+                               NUMBER("true", "0"))),
+               "");
+}
+
 static void a_job_of_another_user_is_no_row(void)
 {
     const struct rest_user user = {"ann", 0};
@@ -218,6 +245,7 @@ int main(void)
     RUN(what_slurm_cuts_off_may_wait);
     RUN(a_controller_that_takes_no_job_now_refuses_none);
     RUN(jobs_of_24_11_are_rows);
+    RUN(a_heterogeneous_job_is_a_row_by_its_first_component);
     RUN(a_job_of_another_user_is_no_row);
     RUN(errors_are_refusals_in_slurms_words);
     RUN(a_field_that_is_ignored_is_an_error);

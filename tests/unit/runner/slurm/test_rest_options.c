@@ -76,6 +76,32 @@ static void a_new_version_has_types(void)
                "\"required_nodes\":[\"n[2-3],n5\"]}}");
 }
 
+/* The script is the first one's. */
+static void a_heterogeneous_job_is_a_list_of_jobs(void)
+{
+    static const struct slurm_option one = {"ntasks", "1"};
+    static const struct slurm_option two = {"ntasks", "2"};
+    static const struct slurm_options other = {1, &two};
+    const struct slurm_batch batch = {.script = "#!/bin/sh\n",
+                                      .n_options = 1,
+                                      .options = &one,
+                                      .n_others = 1,
+                                      .others = &other};
+    const char *json = NULL;
+    CHECK(rest_batch(arena, 38, &batch, &environment, &json, &err) == HT_OK);
+    CHECK_TEXT(json, "{\"script\":\"#!/bin/sh\\n\",\"jobs\":[{"
+                     "\"environment\":{\"PATH\":\"/usr/bin:/bin\"},"
+                     "\"tasks\":\"1\"},{"
+                     "\"environment\":{\"PATH\":\"/usr/bin:/bin\"},"
+                     "\"tasks\":\"2\"}]}");
+    CHECK(rest_batch(arena, 42, &batch, &environment, &json, &err) == HT_OK);
+    CHECK_TEXT(json, "{\"jobs\":[{\"script\":\"#!/bin/sh\\n\","
+                     "\"environment\":[\"PATH=/usr/bin:/bin\"],"
+                     "\"tasks\":1},{"
+                     "\"environment\":[\"PATH=/usr/bin:/bin\"],"
+                     "\"tasks\":2}]}");
+}
+
 static void an_option_without_a_field_is_refused(void)
 {
     const struct slurm_option none = {"get-user-env", NULL};
@@ -120,6 +146,7 @@ int main(void)
     arena = arena_new();
     RUN(an_old_version_reads_texts_as_sbatch_does);
     RUN(a_new_version_has_types);
+    RUN(a_heterogeneous_job_is_a_list_of_jobs);
     RUN(an_option_without_a_field_is_refused);
     RUN(a_value_of_another_form_is_refused);
     RUN(memory_is_in_mebibytes);
