@@ -22,6 +22,7 @@
 #include "runner/base/disk.h"
 #include "runner/base/gpus.h"
 #include "runner/base/rules.h"
+#include "runner/cluster/cluster.h"
 #include "runner/options.h"
 #include "runner/process/isolation.h"
 #include "runner/supervisor.h"
@@ -358,6 +359,17 @@ static int run(struct arena *arena, const struct runner_options *options)
     return status == HT_OK ? 0 : complain(EXIT_ERROR, &err);
 }
 
+static int look(const struct runner_options *options)
+{
+    struct site site = {0};
+    struct text out = {0};
+    read_cluster(options, &site);
+    cluster_look(&site, options->slurm_test, &out);
+    (void)fputs(out.data, stdout);
+    text_free(&out);
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     const struct flags_source source = {argc, argv, getenv};
@@ -375,7 +387,9 @@ int main(int argc, char **argv)
     }
     curl_global_init(CURL_GLOBAL_DEFAULT);
     struct arena *arena = arena_new();
-    const int code = run(arena, &options);
+    const int code = options.slurm_look || options.slurm_test != NULL
+                         ? look(&options)
+                         : run(arena, &options);
     arena_free(arena);
     curl_global_cleanup();
     return code;

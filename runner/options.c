@@ -84,6 +84,11 @@ static const struct flag table[] = {
          "(default .hypertune/slurm/RUNNER in the home there)"),
     FLAG("slurm-defaults", "FILE", FLAG_TEXT, MEMBER(slurm_defaults),
          "YAML with defaults for the section slurm of all specs"),
+    FLAG("slurm-look", NULL, FLAG_ORDER, MEMBER(slurm_look),
+         "print as JSON what the cluster allows, and end; needs no server"),
+    FLAG("slurm-test", "JOB", FLAG_TEXT, MEMBER(slurm_test),
+         "the same, and whether Slurm would take this job of JSON: hypertune "
+         "check --smoke"),
     FLAG("exit-when-alone", NULL, FLAG_SWITCH, MEMBER(exit_when_alone),
          "end after 30 s without server and attempts"),
     {.name = NULL}};
@@ -108,6 +113,8 @@ const struct engine *runner_options_engine(const char *name)
 static enum ht_status check(const struct runner_options *options,
                             struct ht_error *err)
 {
+    if (options->slurm_look || options->slurm_test != NULL)
+        return HT_OK;
     if (options->server == NULL)
         return ht_fail(err, HT_INVALID, "--server URL is required, see --help");
     if (strncmp(options->server, "http://", 7) != 0 &&

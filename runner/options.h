@@ -39,6 +39,8 @@ struct runner_options {
     const char *slurm_rest, *slurm_token; /* these: slurm_open() */
     const char *slurm_ssh, *slurm_folder;
     const char *slurm_defaults; /* file; NULL: none */
+    bool slurm_look;            /* these two: cluster_look(), nothing else */
+    const char *slurm_test;     /* NULL: no test */
 };
 
 /* Strings point into argv, the environment or constants. For --help or

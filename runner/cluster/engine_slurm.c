@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "proto/base/clock.h"
-#include "proto/base/limits.h"
 #include "proto/base/log.h"
 #include "runner/attempt/prepare.h"
 #include "runner/attempt/prepare_processes.h"
@@ -16,6 +15,7 @@
 #include "runner/base/disk.h"
 #include "runner/base/seen.h"
 #include "runner/cluster/batch.h"
+#include "runner/cluster/cluster.h"
 #include "runner/cluster/engine_far.h"
 #include "runner/cluster/fleet.h"
 #include "runner/cluster/images.h"
@@ -57,28 +57,6 @@ static struct {
 
 /* ---- open and close ---- */
 
-static enum ht_status read_defaults(const struct site *site,
-                                    struct ht_error *err)
-{
-    struct disk_bytes bytes;
-    const char *path = site->slurm_defaults;
-    if (path == NULL)
-        return HT_OK;
-    const char *slash = strrchr(path, '/');
-    const char *folder =
-        slash == NULL ? "."
-        : slash == path
-            ? "/"
-            : arena_strndup(engine.arena, path, (size_t)(slash - path));
-    const enum ht_status status =
-        disk_read(engine.arena, folder, slash == NULL ? path : slash + 1,
-                  HT_MAX_YAML, &bytes, err);
-    if (status != HT_OK)
-        return ht_wrap(err, HT_INVALID, "--slurm-defaults");
-    return slurm_read_defaults(engine.arena, bytes.data, bytes.len, path,
-                               &engine.defaults, err);
-}
-
 static void slurm_engine_close(void)
 {
     far_stop(engine.far);
@@ -93,12 +71,7 @@ static void slurm_engine_close(void)
 static enum ht_status open_fleet(const struct site *site, struct ht_error *err)
 {
     struct slurm *slurm = NULL;
-    const struct slurm_settings settings = {
-        .rest = site->slurm_rest,
-        .token_file = site->slurm_token,
-        .ssh = site->slurm_ssh,
-    };
-    enum ht_status status = slurm_open(&settings, &slurm, err);
+    const enum ht_status status = cluster_open(site, &slurm, err);
     if (status != HT_OK)
         return status;
     engine.way = arena_printf(engine.arena, "Slurm by %s", slurm_way(slurm));
@@ -117,8 +90,8 @@ static enum ht_status slurm_engine_open(const struct site *site,
                        "does not take in the names of its files",
                        site->state);
     engine.arena = arena_new();
-    engine.defaults = (struct job_slurm){.said = false};
-    enum ht_status status = read_defaults(site, err);
+    enum ht_status status =
+        cluster_defaults(site, engine.arena, &engine.defaults, err);
     if (status == HT_OK)
         status = engine_far_open(site, &engine.far, &engine.site, err);
     if (status == HT_OK)

@@ -83,6 +83,17 @@ static void avoid(struct arena *arena, struct job_slurm *section,
     section->options = (struct strings){.n = n + 1, .items = items};
 }
 
+enum ht_status submission_job(const struct slurm_limits *limits,
+                              const struct slurm_need *need,
+                              struct slurm_site *site, struct arena *arena,
+                              struct slurm_batch *job, struct ht_error *err)
+{
+    const struct slurm_partition *partition =
+        find_partition(limits, need->section.partition);
+    site->limit_ms = partition != NULL ? partition->most_ms : 0;
+    return slurm_batch(arena, need, site, job, err);
+}
+
 static enum ht_status make_job(const struct submission *submission,
                                const struct batch *batch, struct arena *arena,
                                struct slurm_batch *job, struct ht_error *err)
@@ -92,18 +103,16 @@ static enum ht_status make_job(const struct submission *submission,
         slurm_apply_defaults(arena, &need.section, submission->defaults);
     if (submission->avoid != NULL)
         avoid(arena, &need.section, submission->avoid);
-    const struct slurm_partition *partition =
-        find_partition(submission->limits, need.section.partition);
-    const struct slurm_site site = {
+    struct slurm_site site = {
         .name = batch->name,
         .folder = seen_path(arena, submission->site, batch->folder),
         .shim = submission->site->shim,
         .elements = batch->n,
-        .limit_ms = partition != NULL ? partition->most_ms : 0,
     };
     const enum ht_status status = images_choose(batch->folder, &need, err);
     return status != HT_OK ? status
-                           : slurm_batch(arena, &need, &site, job, err);
+                           : submission_job(submission->limits, &need, &site,
+                                            arena, job, err);
 }
 
 enum ht_status submission_make(const struct submission *submission,

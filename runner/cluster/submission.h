@@ -30,6 +30,14 @@ enum ht_status submission_make(const struct submission *submission,
                                struct slurm_batch *job, struct batch **batch,
                                struct ht_error *err);
 
+/* The batch job of a need that has the defaults of the cluster; sets the limit
+ * of the site to what its partition allows. `limits`: NULL, or as of a
+ * submission; errors of slurm_batch(). */
+enum ht_status submission_job(const struct slurm_limits *limits,
+                              const struct slurm_need *need,
+                              struct slurm_site *site, struct arena *arena,
+                              struct slurm_batch *job, struct ht_error *err);
+
 /* For how long Slurm lets an element of the job run, from its start; 0: not
  * known, or without a limit. */
 int64_t submission_granted_ms(const struct slurm_limits *limits,

@@ -25,7 +25,8 @@ struct slurm_settings {
     const char *rest;       /* "unix:/PATH" or http(s)://HOST:PORT */
     const char *token_file; /* a JSON web token for it, read at each use */
     const char *ssh;        /* [USER@]HOST: a login node */
-    const char *folder;     /* absolute, private: the control socket of ssh */
+    const char *folder;     /* of ssh_control_path(): NULL is that which
+                               `hypertune runners connect` takes, too */
 };
 
 /* Every state of Slurm is one of these; see ends.h for what an end means. */
@@ -92,10 +93,6 @@ struct slurm_limits {
  * HT_INVALID        a setting is wrong */
 enum ht_status slurm_open(const struct slurm_settings *settings,
                           struct slurm **slurm, struct ht_error *err);
-/* The control socket of ssh to that login node, which a person opens with
- * `hypertune runners connect`; in the arena. */
-const char *slurm_ssh_socket(struct arena *arena, const char *folder,
-                             const char *ssh);
 void slurm_close(struct slurm *slurm); /* accepts NULL; jobs continue */
 /* For another thread than that of the calls: the one under way ends within
  * about a second, later ones at once, as HT_UNAVAILABLE. */

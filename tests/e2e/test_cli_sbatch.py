@@ -57,7 +57,7 @@ def what_cannot_be_sent_is_said_with_its_place():
                 (("-o", "sbatch", "--slurm-defaults", "/absent"),
                  "cannot read /absent: No such file"),
                 (("--slurm-defaults", site),
-                 "--slurm-defaults is for -o sbatch")):
+                 "--slurm-defaults is for check -o sbatch and --smoke")):
             _, err = home.cli("check", *arguments, want=2)
             tap.contains(words, err)
         for members, words in (

@@ -60,7 +60,7 @@ struct cli_settings {
     struct words params, until, env, warm_start, metrics;
     int64_t trials, parallel, retries, max_failed, trial_timeout_ms;
     bool wait, dry_run, resume, replace, if_not_exists, smoke, full, force;
-    const char *stop_rule, *noise, *slurm_defaults;
+    const char *stop_rule, *noise, *slurm_defaults, *slurm_ssh;
     struct words constraints, no_constraints, safety;
     /* lists */
     const char *state, *sort, *where;

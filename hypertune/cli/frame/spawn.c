@@ -12,8 +12,9 @@
 
 #include "proto/base/clock.h"
 #include "proto/base/program.h"
+#include "proto/base/text.h"
 
-enum { ASK_MS = 5000, ASK_BYTES = 4096 };
+enum { READ_BYTES = 4096 };
 
 static char **make_argv(struct arena *arena, const char *first,
                         const char *const rest[])
@@ -88,11 +89,10 @@ static bool start_asked(const char *const argv[], int out, pid_t *pid)
 }
 
 /* Reads until the other end is closed; false when the time was up. */
-static bool drain(int fd, char buffer[ASK_BYTES])
+static bool drain(int fd, int64_t most_ms, struct text *said)
 {
-    int64_t deadline = clock_monotonic_ms() + ASK_MS;
-    size_t len = 0;
-    char rest[ASK_BYTES];
+    int64_t deadline = clock_monotonic_ms() + most_ms;
+    char part[READ_BYTES];
     for (;;) {
         int64_t left = deadline - clock_monotonic_ms();
         struct pollfd ready = {.fd = fd, .events = POLLIN};
@@ -100,26 +100,25 @@ static bool drain(int fd, char buffer[ASK_BYTES])
             return false;
         if (ready.revents == 0)
             continue;
-        size_t room = ASK_BYTES - 1 - len;
-        ssize_t n = read(fd, room > 0 ? buffer + len : rest,
-                         room > 0 ? room : sizeof rest);
+        ssize_t n = read(fd, part, sizeof part);
         if (n <= 0)
             return true;
-        len += room > 0 ? (size_t)n : 0;
+        const size_t room = CLI_SPAWN_BYTES - said->len;
+        text_append(said, part, (size_t)n < room ? (size_t)n : room);
     }
 }
 
 int cli_spawn_ask(struct arena *arena, const char *const argv[],
-                  const char **output)
+                  int64_t most_ms, const char **output)
 {
     int ends[2];
     pid_t pid;
-    char buffer[ASK_BYTES] = "";
+    struct text said = {0};
     if (pipe2(ends, O_CLOEXEC) != 0)
         return -1;
     bool started = start_asked(argv, ends[1], &pid);
     close(ends[1]);
-    bool whole = started && drain(ends[0], buffer);
+    bool whole = started && drain(ends[0], most_ms, &said);
     close(ends[0]);
     if (!started)
         return -1;
@@ -128,6 +127,6 @@ int cli_spawn_ask(struct arena *arena, const char *const argv[],
     int status = 0;
     while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
         continue;
-    *output = arena_strdup(arena, buffer);
+    *output = text_take(&said, arena);
     return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }

@@ -3,6 +3,7 @@
 #ifndef HT_HYPERTUNE_CLI_FRAME_SPAWN_H
 #define HT_HYPERTUNE_CLI_FRAME_SPAWN_H
 
+#include <stdint.h>
 #include <sys/types.h>
 
 #include "proto/base/arena.h"
@@ -22,11 +23,17 @@ enum ht_status cli_spawn_detached(struct arena *arena,
                                   const struct cli_spawn *spawn, pid_t *pid,
                                   struct ht_error *err);
 
+enum {
+    CLI_SPAWN_MS = 5000, /* the usual patience with a program */
+    CLI_SPAWN_BYTES = 1 << 20
+};
+
 /* Runs a program of PATH with nothing to read and takes what it prints, both
- * streams, at most 4 KiB; after 5 s it is killed. Returns its exit code, 128 +
- * the signal that ended it, or -1 when it cannot be started. */
+ * streams, at most CLI_SPAWN_BYTES; after `most_ms` it is killed. Returns its
+ * exit code, 128 + the signal that ended it, or -1 when it cannot be started.
+ */
 int cli_spawn_ask(struct arena *arena, const char *const argv[],
-                  const char **output);
+                  int64_t most_ms, const char **output);
 
 struct cli_program_query {
     const char *name;    /* first word of the command */

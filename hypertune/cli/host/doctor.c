@@ -389,6 +389,7 @@ int cli_doctor(struct cli *cli)
     const char *folder = cli_state_folder(cli);
     machine_examine(&findings, folder);
     check_engines(&findings);
+    slurm_examine(&findings);
     check_server(&findings, folder);
     int code = findings_print(&findings);
     if (code == CLI_DONE && findings_failed(&findings))

@@ -40,5 +40,7 @@ int findings_print(const struct findings *findings);
 /* Looks at our programs, cores, memory, the disk of `folder` (the server's;
  * NULL: it has none), GPUs, clock and interpreters. */
 void machine_examine(struct findings *findings, const char *folder);
+/* Looks at the Slurm cluster that this machine has a way to, if any. */
+void slurm_examine(struct findings *findings);
 
 #endif

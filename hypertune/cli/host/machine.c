@@ -44,7 +44,7 @@ static const char *first_line(const struct findings *findings, const char *name,
     const char *const argv[] = {name, flag, NULL};
     const char *output;
     if (!has_program(findings, name) ||
-        cli_spawn_ask(findings->cli->arena, argv, &output) != 0)
+        cli_spawn_ask(findings->cli->arena, argv, CLI_SPAWN_MS, &output) != 0)
         return NULL;
     return arena_strndup(findings->cli->arena, output, strcspn(output, "\n"));
 }
@@ -259,7 +259,7 @@ static void check_gpus(struct findings *findings)
                      n > 0 ? "%d, but no driver tools" : "none", n);
         return;
     }
-    int code = cli_spawn_ask(arena, argv, &output);
+    int code = cli_spawn_ask(arena, argv, CLI_SPAWN_MS, &output);
     if (code != 0) {
         const char *line = arena_strndup(arena, output, strcspn(output, "\n"));
         findings_add(findings, FINDING_WARN, "gpus",
@@ -281,7 +281,7 @@ static void check_sandbox(struct findings *findings)
     const char *const argv[] = {program_find(arena, "hypertune-shim"),
                                 "--sandbox", NULL};
     const char *output = "";
-    if (cli_spawn_ask(arena, argv, &output) != 0)
+    if (cli_spawn_ask(arena, argv, CLI_SPAWN_MS, &output) != 0)
         return; /* check_programs() says so */
     const char *name = arena_strndup(arena, output, strcspn(output, "\n"));
     if (strcmp(name, "none") == 0)
@@ -344,12 +344,8 @@ static void check_languages(struct findings *findings)
                      "not in PATH: trials do not record the commit they ran");
 }
 
-/* Only existing programs get a line. */
-static void check_clusters(struct findings *findings)
+static void check_kubernetes(struct findings *findings)
 {
-    if (has_program(findings, "sbatch"))
-        findings_add(findings, FINDING_NOTE, "slurm", NULL,
-                     "its commands are here; a trial may call them");
     if (has_program(findings, "kubectl"))
         findings_add(findings, FINDING_NOTE, "kubernetes", NULL,
                      "kubectl is here; a trial may call it");
@@ -365,5 +361,5 @@ void machine_examine(struct findings *findings, const char *folder)
     check_sandbox(findings);
     check_clock(findings);
     check_languages(findings);
-    check_clusters(findings);
+    check_kubernetes(findings);
 }

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <string.h>
 
+#include "hypertune/cli/frame/slurm.h"
 #include "proto/base/limits.h"
 #include "proto/job/slurm.h"
 #include "proto/job/slurm_section.h"
@@ -34,17 +35,20 @@ static int read_defaults(struct cli *cli, struct job_slurm *defaults)
     return CLI_DONE;
 }
 
+static int64_t elements_of(const struct job *job)
+{
+    return job->parallel < job->max_trials ? job->parallel : job->max_trials;
+}
+
 static int print_batch(struct cli *cli, const struct job *job,
                        const struct job_slurm *defaults)
 {
-    const int64_t most =
-        job->parallel < job->max_trials ? job->parallel : job->max_trials;
     struct slurm_need need = slurm_need_of(cli->arena, job);
     struct slurm_site site = places;
     struct slurm_batch batch;
     struct ht_error err;
     struct text out = {0};
-    site.elements = (int)most;
+    site.elements = (int)elements_of(job);
     slurm_apply_defaults(cli->arena, &need.section, defaults);
     if (slurm_batch(cli->arena, &need, &site, &batch, &err) != HT_OK)
         return cli_fail(cli, CLI_USAGE, "%s", err.text);
@@ -72,4 +76,40 @@ int cli_sbatch_show(struct cli *cli)
         return cli_fail(cli, CLI_USAGE, "runOn asks for the engine %s, not %s",
                         engine, SLURM_ENGINE);
     return print_batch(cli, spec.job, &defaults);
+}
+
+/* ---- a trial of it ---- */
+
+static void say_acceptance(const struct cli *cli, const char *words)
+{
+    static const char start[] = " to start ";
+    const char *at = strstr(words, start);
+    if (at != NULL)
+        cli_say(cli, "smoke: Slurm would start it %s", at + sizeof start - 1);
+    else
+        cli_say(cli, "smoke: %s", words);
+}
+
+int cli_sbatch_try(struct cli *cli, const struct job *job)
+{
+    const char *engine = job->run_on.engine;
+    if (engine == NULL || strcmp(engine, SLURM_ENGINE) != 0)
+        return CLI_DONE;
+    if (cli_slurm_sign(cli) == NULL) {
+        cli_say(cli, "smoke: Slurm was not asked first: this machine has no "
+                     "way to it");
+        return CLI_DONE;
+    }
+    const struct slurm_need need = slurm_need_of(cli->arena, job);
+    const struct cli_slurm slurm = cli_slurm_ask(
+        cli, arena_printf(cli->arena, "{\"elements\":%lld,\"need\":%s}",
+                          (long long)elements_of(job),
+                          slurm_need_write(cli->arena, &need)));
+    if (slurm.refused)
+        return cli_fail(cli, CLI_REFUSED, "smoke: %s", slurm.trouble);
+    if (slurm.trouble != NULL)
+        cli_say(cli, "smoke: Slurm was not asked first: %s", slurm.trouble);
+    else
+        say_acceptance(cli, node_get_string(slurm.said, "test", ""));
+    return CLI_DONE;
 }

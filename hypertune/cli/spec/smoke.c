@@ -252,7 +252,9 @@ int cli_smoke(struct cli *cli, const struct cli_spec *spec)
                         "--smoke runs one trial of a search; run this job: "
                         "hypertune run %s",
                         spec->file);
-    int code = submit(&smoke);
+    int code = cli_sbatch_try(cli, spec->job);
+    if (code == CLI_DONE)
+        code = submit(&smoke);
     if (code != CLI_DONE)
         return code;
     code = follow(&smoke);

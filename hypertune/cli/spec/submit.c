@@ -326,6 +326,18 @@ static int print_plan(struct cli *cli, const struct cli_spec *spec)
     return cli_print(&out);
 }
 
+static int check_slurm_flags(struct cli *cli, bool wants_sbatch)
+{
+    if (cli->set.smoke)
+        return CLI_DONE;
+    if (cli->set.slurm_ssh != NULL)
+        return cli_fail(cli, CLI_USAGE, "--slurm-ssh is for --smoke");
+    if (cli->set.slurm_defaults != NULL && !wants_sbatch)
+        return cli_fail(cli, CLI_USAGE,
+                        "--slurm-defaults is for check -o sbatch and --smoke");
+    return CLI_DONE;
+}
+
 /* The plan with --dry-run, else the study of the spec; its name is NULL when
  * there is none to follow. `waits`: it will be. */
 static int submit(struct cli *cli, struct cli_spec *spec,
@@ -339,7 +351,9 @@ static int submit(struct cli *cli, struct cli_spec *spec,
         return cli_fail(cli, CLI_USAGE,
                         "--metric auto is decided when the first trial has "
                         "ended: say --wait, or run it");
-    int code = cli_spec_load(cli, spec);
+    int code = check_slurm_flags(cli, false);
+    if (code == CLI_DONE)
+        code = cli_spec_load(cli, spec);
     if (code == CLI_DONE && cli->set.dry_run)
         return print_plan(cli, spec);
     if (code == CLI_DONE && cli->set.smoke)
@@ -457,8 +471,9 @@ int cli_check(struct cli *cli)
                         "ended: run it");
     const char *own = cli_own_format(cli);
     const bool wants_sbatch = own != NULL && strcmp(own, "sbatch") == 0;
-    if (cli->set.slurm_defaults != NULL && !wants_sbatch)
-        return cli_fail(cli, CLI_USAGE, "--slurm-defaults is for -o sbatch");
+    int code = check_slurm_flags(cli, wants_sbatch);
+    if (code != CLI_DONE)
+        return code;
     if (wants_sbatch && !cli->set.smoke)
         return cli_sbatch_show(cli);
     /* -o vertex, aip, native and the formats of documents. */
@@ -468,7 +483,7 @@ int cli_check(struct cli *cli)
          cli->format == FORMAT_YAML || own != NULL);
     if (wants_form && !cli->set.smoke)
         return show_form(cli);
-    int code = cli_spec_load(cli, &spec);
+    code = cli_spec_load(cli, &spec);
     if (code != CLI_DONE)
         return code;
     code = print_plan(cli, &spec);

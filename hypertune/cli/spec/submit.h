@@ -37,6 +37,12 @@ int cli_smoke(struct cli *cli, const struct cli_spec *spec);
  * stderr. Returns CLI_DONE, or another exit code after a message. */
 int cli_sbatch_show(struct cli *cli);
 
+/* Asks Slurm by `sbatch --test-only` whether it would start the slots of a job
+ * for its engine, where this machine has a way to it, and says what it said.
+ * Nothing for other engines. Returns CLI_DONE, also when it was not asked, or
+ * another exit code after a message: Slurm refuses them. */
+int cli_sbatch_try(struct cli *cli, const struct job *job);
+
 /* The end of `run`: how the study ended, its best trial and the command that
  * repeats it. Returns `code`, or why the server failed. */
 int cli_best_of_run(struct cli *cli, const struct cli_spec *spec,

@@ -32,7 +32,7 @@ int cli_connect_login(struct cli *cli, const char *host)
     const char *const check[] = {"ssh",   "-o", control, "-O",
                                  "check", "--", host,    NULL};
     /* A second master would be of no use to anyone. */
-    if (cli_spawn_ask(cli->arena, check, &output) == 0) {
+    if (cli_spawn_ask(cli->arena, check, CLI_SPAWN_MS, &output) == 0) {
         cli_say(cli, "the connection to %s is open already", host);
         return CLI_DONE;
     }
