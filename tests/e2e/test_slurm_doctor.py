@@ -16,6 +16,11 @@ import hypertune
 hypertune.HyperTune().report_hyperparameter_tuning_metric("score", 0.5, 1)
 """
 
+try:
+    slurm.require()
+except tap.Skip as reason:
+    tap.skip("doctor and --smoke with a Slurm", reason)
+
 cluster = slurm.Cluster(nodes=1, max_array=1001,
                         partitions={"main": "INFINITE", "short": "2"})
 server = harness.Server("--runner", "none")
@@ -100,7 +105,6 @@ def a_controller_that_is_down_is_a_warning():
 
 
 with contextlib.ExitStack() as stack:
-    slurm.require()
     stack.enter_context(cluster)
     stack.callback(server.close)
     cases = [doctor_shows_the_cluster_by_commands,
