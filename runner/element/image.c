@@ -1,6 +1,5 @@
 #include "runner/element/image.h"
 
-
 #include "proto/doc/node.h"
 #include "runner/base/disk.h"
 #include "runner/base/json.h"

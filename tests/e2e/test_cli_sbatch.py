@@ -63,8 +63,6 @@ def what_cannot_be_sent_is_said_with_its_place():
         for members, words in (
                 ({"runOn": {"engine": "docker"}},
                  "runOn asks for the engine docker, not slurm"),
-                ({"replicas": {"worker": {"resources": {"cpus": 4}}}},
-                 "its replicas need different CPUs"),
                 ({"resources": {"gpu": 0.5}}, "Slurm gives whole GPUs"),
                 ({"slurm": {"options": ["--output=x"]}},
                  "slurm.options[0]: --output is set by hypertune")):
