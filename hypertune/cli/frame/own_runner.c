@@ -9,6 +9,7 @@
 #include "hypertune/cli/frame/engine.h"
 #include "hypertune/cli/frame/runners.h"
 #include "hypertune/cli/frame/server.h"
+#include "hypertune/cli/frame/slurm.h"
 #include "hypertune/cli/frame/spawn.h"
 #include "proto/base/clock.h"
 #include "proto/base/program.h"
@@ -30,24 +31,10 @@ enum { N_KINDS = sizeof kinds / sizeof *kinds };
 
 /* ---- what it runs on ---- */
 
-static bool has_slurm(struct cli *cli)
-{
-    static const char *const variables[] = {"SLURM_REST_URL",
-                                            "HYPERTUNE_RUNNER_SLURM_REST",
-                                            "HYPERTUNE_RUNNER_SLURM_SSH"};
-    const struct cli_program_query query = {
-        .name = "sbatch", .workdir = "/", .path = cli_variable(cli, "PATH")};
-    const char *program;
-    for (size_t i = 0; i < sizeof variables / sizeof *variables; i++)
-        if (cli_variable(cli, variables[i]) != NULL)
-            return true;
-    return cli_program_find(cli->arena, &query, &program, NULL) == HT_OK;
-}
-
 bool own_runner_can_start(struct cli *cli, enum own_runner which)
 {
     struct cli_engine engine;
-    return which == OWN_RUNNER_SLURM ? has_slurm(cli)
+    return which == OWN_RUNNER_SLURM ? cli_slurm_sign(cli) != NULL
                                      : cli_engine_find(cli, &engine);
 }
 
@@ -105,6 +92,9 @@ static enum ht_status start(const struct server *server,
             return ht_fail(err, HT_UNAVAILABLE, "no container engine answers");
         args[n++] = "--docker-host";
         args[n++] = engine.url;
+    } else if (server->cli->set.slurm_ssh != NULL) {
+        args[n++] = "--slurm-ssh";
+        args[n++] = server->cli->set.slurm_ssh;
     }
     if (roots != NULL) {
         args[n++] = "--volume-root";

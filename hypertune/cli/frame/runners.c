@@ -162,7 +162,7 @@ static int ensure_slurm(struct cli *cli, const char *file)
         return own_runner_start(cli, OWN_RUNNER_SLURM);
     return cli_fail(cli, CLI_REFUSED,
                     "%s runs on Slurm, to which this machine has no way\n"
-                    "  sbatch is not in PATH, and neither SLURM_REST_URL nor "
+                    "  squeue is not in PATH, and neither SLURM_REST_URL nor "
                     "HYPERTUNE_RUNNER_SLURM_SSH names a cluster",
                     file);
 }

@@ -6,7 +6,6 @@
 #include <stdbool.h>
 
 #include "hypertune/cli/frame/cli.h"
-#include "proto/doc/node.h"
 
 /* Why there seems to be a way: "squeue is in PATH"; NULL: there is none. */
 const char *cli_slurm_sign(struct cli *cli);
