@@ -183,12 +183,14 @@ class Far(contextlib.ExitStack):
 
     def check_trials(self, name, trials):
         """Each has begun once, with all of its reports and lines; an attempt
-        that a runner was killed too early to keep never began."""
+        that a runner was killed too early to keep never began, and where its
+        point was withdrawn then, its number is left out."""
         self.succeeded(name)
+        numbers = [int(trial["id"]) for trial in self.server.trials(name)]
+        tap.equal(len(numbers), trials)
         with open(self.begun(name), encoding="ascii") as file:
-            tap.equal(sorted(map(int, file.read().split())),
-                      list(range(1, trials + 1)))
-        for number in range(1, trials + 1):
+            tap.equal(sorted(map(int, file.read().split())), sorted(numbers))
+        for number in numbers:
             trial = self.server.trial(name, number)
             value = float(trial["parameters"][0]["value"])
             tap.equal(trial["hypertune"]["objective"], value)
@@ -197,7 +199,6 @@ class Far(contextlib.ExitStack):
             lines = [line.split(" of job ")[0].split("line ")[1]
                      for line in said.splitlines() if " of job " in line]
             tap.equal(lines, [str(n) for n in range(4000)])
-        tap.equal(len(self.server.trials(name)), trials)
 
     def quiet(self):
         harness.wait_until(
