@@ -14,7 +14,7 @@ import zipfile
 import tap
 import tree
 
-MOST_BYTES = 26000000
+MOST_BYTES = 27000000
 # What a process can have only once, or what every glibc system has.
 SYSTEM = {"libc.so.6", "libm.so.6", "libdl.so.2", "librt.so.1",
           "libpthread.so.0", "libresolv.so.2", "ld-linux-x86-64.so.2",
@@ -116,7 +116,7 @@ def the_record_has_every_file_with_its_digest():
             str(len(data))], name)
 
 
-def it_has_no_debug_information_and_fits_26_megabytes():
+def it_has_no_debug_information_and_fits_27_megabytes():
     for name in elf_files():
         tap.lacks(".debug_info", readelf("-S", name), name)
     tap.true(os.path.getsize(path) <= MOST_BYTES, os.path.getsize(path))
@@ -135,6 +135,6 @@ tap.run([
     each_library_has_its_licence_and_the_place_of_its_source,
     the_licences_that_the_texts_refer_to_are_inside,
     the_record_has_every_file_with_its_digest,
-    it_has_no_debug_information_and_fits_26_megabytes,
+    it_has_no_debug_information_and_fits_27_megabytes,
     its_version_is_that_of_the_programs,
 ])
