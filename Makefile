@@ -426,4 +426,4 @@ format: ## rewrite the sources in the house format
 clean: ## remove build/
 	rm -rf build
 
--include $(shell find $(B) -name '*.d' 2>/dev/null)
+-include $(shell find $(B)/obj -name '*.d' 2>/dev/null)

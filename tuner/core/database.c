@@ -49,8 +49,7 @@ enum ht_status database_commit(struct core *core, bool wrote,
         return status;
     status = db_check_place(core->db, err);
     if (status != HT_OK) {
-        /* Where only the log was removed, the file gets what is in it. */
-        db_checkpoint(core->db, true, NULL);
+        database_save_log(core);
         return status;
     }
     if (wrote) {
@@ -58,6 +57,12 @@ enum ht_status database_commit(struct core *core, bool wrote,
         mark_put(core->mark_fd, &core->mark);
     }
     return HT_OK;
+}
+
+void database_save_log(struct core *core)
+{
+    if (core->db != NULL && db_check_place(core->db, NULL) != HT_OK)
+        db_checkpoint(core->db, true, NULL);
 }
 
 void database_empty_log(struct core *core)

@@ -15,6 +15,9 @@ enum ht_status database_mark(struct core *core, struct ht_error *err);
  * durable, but in a file that may vanish. */
 enum ht_status database_commit(struct core *core, bool wrote,
                                struct ht_error *err);
+/* Damage was found, perhaps by a reader: where the log is not in its place, the
+ * file gets what is in it, which would be gone with this process. */
+void database_save_log(struct core *core);
 /* Writes the log back and truncates it, where no reader is in the way. */
 void database_empty_log(struct core *core);
 /* Also the mark. Harmless when it is closed. */

@@ -245,8 +245,10 @@ static enum ht_status open_transaction(struct core *core, struct ht_error *err)
     transaction_reset(&core->transaction);
     core->transaction_number++;
     core->misses = memory_misses();
-    if (damage_found() != NULL)
+    if (damage_found() != NULL) {
+        database_save_log(core);
         return ht_fail(err, HT_UNAVAILABLE, DAMAGE_REFUSAL, damage_found());
+    }
     if (core->db == NULL && core->now_ms >= core->reopen_at_ms) {
         core->reopen_at_ms = core->now_ms + REOPEN_MS;
         struct ht_error why;

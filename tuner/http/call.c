@@ -12,7 +12,6 @@
 #include "proto/base/limits.h"
 #include "tuner/ask/query.h"
 #include "tuner/base/budget.h"
-#include "tuner/base/damage.h"
 #include "tuner/core/audit.h"
 #include "tuner/core/core.h"
 #include "tuner/http/dashboard.h"
@@ -400,15 +399,6 @@ enum ht_status call_post(struct call *call, struct ht_error *err)
     return HT_OK;
 }
 
-static enum ht_status check_writable(const struct call *call,
-                                     struct ht_error *err)
-{
-    const char *damage = damage_found();
-    if (call->route->core == NULL || damage == NULL)
-        return HT_OK;
-    return ht_fail(err, HT_UNAVAILABLE, DAMAGE_REFUSAL, damage);
-}
-
 /* All has come; a body that it takes is in its transfer. */
 static enum ht_status finish_for_store(struct call *call, struct ht_error *err)
 {
@@ -429,8 +419,6 @@ enum ht_status call_dispatch(struct call *call, struct ht_error *err)
         status = read_query(call, err);
     if (status == HT_OK)
         status = read_body(call, err);
-    if (status == HT_OK)
-        status = check_writable(call, err);
     if (status != HT_OK)
         return status;
     switch (call->route->lane) {
