@@ -1,8 +1,12 @@
 /* The whole life of studies: how they want trials, and each way to end. */
 #include <stdatomic.h>
+#include <stdio.h>
+#include <unistd.h>
 
 #include "tests/lib/core_fixture.h"
+#include "tests/lib/db_place.h"
 #include "tuner/base/budget.h"
+#include "tuner/base/damage.h"
 #include "tuner/db/internal.h"
 
 static const char two_points[] =
@@ -363,6 +367,41 @@ static void a_principal_has_so_many_requests_held(struct fixture *f)
     CHECK(budget_set("held=512", NULL) == HT_OK);
 }
 
+static void copy_file(const char *from, const char *to)
+{
+    char bytes[4096];
+    size_t n;
+    FILE *in = fopen(from, "rb"), *out = fopen(to, "wb");
+    CHECK(in != NULL && out != NULL);
+    while ((n = fread(bytes, 1, sizeof bytes, in)) > 0)
+        CHECK(fwrite(bytes, 1, n, out) == n);
+    fclose(in);
+    CHECK(fclose(out) == 0);
+}
+
+/* A reader may find out before any commit does. The last case: nothing is
+ * changed in this process afterwards. */
+static void a_log_that_was_moved_away_is_in_the_file(struct fixture *f)
+{
+    char file[128], log[128], copy[128];
+    struct db *db;
+    (void)snprintf(file, sizeof file, "%s/hypertune.db", f->dir);
+    (void)snprintf(log, sizeof log, "%s-wal", file);
+    (void)snprintf(copy, sizeof copy, "%s/copy.db", f->dir);
+    CHECK(fixture_submit(f, two_points)->status == HT_OK);
+    damage_note("the log was removed"); /* so no tick commits any more */
+    CHECK(unlink(log) == 0);
+    CHECK(fixture_submit(f, two_points)->status == HT_UNAVAILABLE);
+    copy_file(file, copy);
+    CHECK(db_open_readonly(copy, &db, NULL) == HT_OK);
+    static const struct study_scope anywhere = {0};
+    struct study_list list = {0};
+    CHECK(db_study_list(db, f->arena, &anywhere, 0, 10, &list, NULL) == HT_OK);
+    CHECK(list.n == 1);
+    db_close(db);
+    db_place_remove(f->dir, "copy");
+}
+
 int main(void)
 {
     RUN_ON_CORE(a_study_runs_until_its_space_is_tried);
@@ -382,5 +421,6 @@ int main(void)
     RUN_ON_CORE(after_the_stop_requests_are_refused);
     RUN_ON_CORE(what_a_client_has_left_is_dropped);
     RUN_ON_CORE(a_principal_has_so_many_requests_held);
+    RUN_ON_CORE(a_log_that_was_moved_away_is_in_the_file);
     return check_done();
 }
