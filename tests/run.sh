@@ -15,7 +15,7 @@
 # every machine has. With HYPERTUNE_TEST_ALL set, that has failed: where all was
 # installed, no skip can hide.
 #
-# Those that start a Slurm, tests/e2e/test_slurm_*, are left out unless a NAME
+# Tests that start a Slurm, tests/e2e/test_slurm_*, are left out unless a NAME
 # contains "slurm": `make check-slurm` runs them alone, since their daemons take
 # the time that other tests measure. HYPERTUNE_TESTS_AT_ONCE: how many run.
 set -u

@@ -39,7 +39,8 @@ static void forget_cancel(struct slot *slot, uint64_t done)
         slot->cancel = 0;
 }
 
-/* Those that waited may still do; what was cancelled is taken as missing. */
+/* An element that waited may still do; what was cancelled is taken as missing.
+ */
 static void note_cut(struct batch *batch, const struct slurm_row *row)
 {
     for (int i = row->first; i <= row->last && i < batch->n; i++) {

@@ -71,7 +71,7 @@ static int64_t end(struct steps *steps, const struct plan_fleet *fleet,
     return n;
 }
 
-/* Those that wait cost nothing yet, so they go first. */
+/* What waits costs nothing yet, so it goes first. */
 static void give_back(struct steps *steps, const struct plan_fleet *fleet,
                       const struct plan_study *study, int64_t surplus)
 {
@@ -104,7 +104,7 @@ static int64_t batch_size(const struct plan_fleet *fleet,
 }
 
 /* What is left after a changed job: old slots that wait or ask are of no use,
- * those that have a trial of the study still have it. */
+ * slots with a trial of the study still have it. */
 static int64_t clear_old(struct steps *steps, const struct plan_fleet *fleet,
                          const struct plan_study *study, bool *submitting)
 {

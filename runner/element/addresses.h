@@ -38,7 +38,7 @@ enum ht_status addresses_tell(const char *folder, int turn, size_t i,
                               const char *host, int *port,
                               struct ht_error *err);
 
-/* Reads those that are not known yet.
+/* Reads the ones not known yet.
  * HT_NOT_FOUND  one is missing, with its name
  * HT_CORRUPT    one is no address
  * HT_IO         one cannot be read */

@@ -4,6 +4,8 @@
 #include "runner/base/disk.h"
 #include "runner/base/json.h"
 
+enum { MOST_WORDS = 1000 };
+
 static const char order_file[] = "image.json";
 static const char way_file[] = "container.json";
 
@@ -104,18 +106,12 @@ enum ht_status image_way_write(const char *batch, const struct strings *words,
 struct strings image_way_read(struct arena *arena, const char *batch)
 {
     const struct node *map;
-    struct strings none = {0};
+    struct strings words, none = {0};
     if (disk_read_json(arena, batch, way_file, &map, NULL) != HT_OK)
         return none;
-    const struct node *list = node_find(map, "words");
-    if (list == NULL || list->kind != NODE_LIST)
-        return none;
-    const char **items = arena_alloc(arena, list->count + 1, sizeof *items);
-    size_t n = 0;
-    NODE_EACH (item, list->first)
-        if (item->kind == NODE_STRING)
-            items[n++] = item->text;
-    return (struct strings){.n = n, .items = items};
+    return json_read_strings(arena, node_find(map, "words"), MOST_WORDS, &words)
+               ? words
+               : none;
 }
 
 const char *image_inside(struct arena *arena, const char *folder)

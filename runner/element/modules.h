@@ -18,7 +18,7 @@ struct pairs modules_changes(struct arena *arena, const char *before,
                              char *const environment[]);
 
 /* Adds them to the trainer's environment. Of one that is there, too, a search
- * path (PATH, LD_LIBRARY_PATH) gets their folders behind those that it alone
+ * path (PATH, LD_LIBRARY_PATH) gets their folders behind the ones that it alone
  * has, such as a virtual environment's; any other one stays as it is. */
 void modules_put(struct arena *arena, const struct pairs *changes,
                  struct launch *launch);

@@ -15,6 +15,12 @@
 
 enum { MOST_OURS = 64 * 1024 * 1024 /* bytes of a file */ };
 
+struct seen_file {
+    int folder; /* descriptor */
+    const char *name, *path;
+    enum names_file is;
+};
+
 static void queue_folder(struct far *far, const char *path)
 {
     far_queue(
@@ -72,9 +78,12 @@ static void put_file(struct far *far, struct far_watch *watch, int folder,
     arena_free(arena);
 }
 
-/* What is ours in the folder, which is watched or in one that is. */
-static void put_folder(struct far *far, struct far_watch *watch,
-                       const char *folder)
+/* Calls for each file of the folder, which is watched or in one that is, with
+ * what it is. */
+static void each_file(struct far *far, struct far_watch *watch,
+                      const char *folder,
+                      void (*act)(struct far *far, struct far_watch *watch,
+                                  const struct seen_file *file))
 {
     char path[FRAME_PATH];
     const size_t skipped = strlen(watch->folder) + 1;
@@ -84,11 +93,28 @@ static void put_folder(struct far *far, struct far_watch *watch,
     struct dirent *entry;
     while (dir != NULL && (entry = readdir(dir)) != NULL) {
         (void)snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
-        if (names_of(watch->is, watch->extra, path + skipped) == NAMES_OURS)
-            put_file(far, watch, fd, entry->d_name, path);
+        act(far, watch,
+            &(struct seen_file){
+                .folder = fd,
+                .name = entry->d_name,
+                .path = path,
+                .is = names_of(watch->is, watch->extra, path + skipped)});
     }
     if (dir != NULL)
         closedir(dir);
+}
+
+static void put_ours(struct far *far, struct far_watch *watch,
+                     const struct seen_file *file)
+{
+    if (file->is == NAMES_OURS)
+        put_file(far, watch, file->folder, file->name, file->path);
+}
+
+static void put_folder(struct far *far, struct far_watch *watch,
+                       const char *folder)
+{
+    each_file(far, watch, folder, put_ours);
 }
 
 /* Calls for each folder in the watched one. */
@@ -146,24 +172,18 @@ static void have_file(struct far *far, int folder, const char *name,
     close(fd);
 }
 
+static void have_theirs(struct far *far, struct far_watch *watch,
+                        const struct seen_file *file)
+{
+    (void)watch;
+    if (file->is == NAMES_WHOLE || file->is == NAMES_GROWS)
+        have_file(far, file->folder, file->name, file->path);
+}
+
 static void have_folder(struct far *far, struct far_watch *watch,
                         const char *folder)
 {
-    char path[FRAME_PATH];
-    const size_t skipped = strlen(watch->folder) + 1;
-    const int fd =
-        openat(far->state, folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
-    struct dirent *entry;
-    while (dir != NULL && (entry = readdir(dir)) != NULL) {
-        (void)snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
-        const enum names_file kind =
-            names_of(watch->is, watch->extra, path + skipped);
-        if (kind == NAMES_WHOLE || kind == NAMES_GROWS)
-            have_file(far, fd, entry->d_name, path);
-    }
-    if (dir != NULL)
-        closedir(dir);
+    each_file(far, watch, folder, have_theirs);
 }
 
 static void have_extra(struct far *far, const struct far_watch *watch)

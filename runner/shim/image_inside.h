@@ -1,5 +1,5 @@
 /* image_inside.h - the first process of a trainer in an image: the trainer gets
- * its environment over that of the image, and its end is told exactly. */
+ * its environment over that of the image, and its end is known exactly. */
 #ifndef HT_RUNNER_SHIM_IMAGE_INSIDE_H
 #define HT_RUNNER_SHIM_IMAGE_INSIDE_H
 

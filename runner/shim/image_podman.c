@@ -12,6 +12,8 @@
 #include "runner/shim/image_child.h"
 #include "runner/shim/image_words.h"
 
+enum { MOST_WORDS = 1000 };
+
 /* ---- the image ---- */
 
 /* The last line, in place; podman's own words come after a prefix. */
@@ -78,17 +80,12 @@ bool image_podman_pull(struct arena *arena, const char *program,
     return false;
 }
 
-static struct strings words_of(struct arena *arena, const struct node *list)
+static struct strings words_of(struct arena *arena, const struct node *map,
+                               const char *key)
 {
-    struct strings none = {0};
-    if (list == NULL || list->kind != NODE_LIST)
-        return none;
-    const char **items = arena_alloc(arena, list->count + 1, sizeof *items);
-    size_t n = 0;
-    NODE_EACH (item, list->first)
-        if (item->kind == NODE_STRING)
-            items[n++] = item->text;
-    return (struct strings){.n = n, .items = items};
+    struct strings words, none = {0};
+    const struct node *list = map != NULL ? node_find(map, key) : NULL;
+    return json_read_strings(arena, list, MOST_WORDS, &words) ? words : none;
 }
 
 struct strings image_podman_entry(struct arena *arena, const char *program,
@@ -101,8 +98,8 @@ struct strings image_podman_entry(struct arena *arena, const char *program,
     const struct node *map = NULL;
     if (image_child_run(arena, argv, &output, NULL) == 0)
         map = json_read_map(arena, output, strlen(output));
-    *command = words_of(arena, map != NULL ? node_find(map, "Cmd") : NULL);
-    return words_of(arena, map != NULL ? node_find(map, "Entrypoint") : NULL);
+    *command = words_of(arena, map, "Cmd");
+    return words_of(arena, map, "Entrypoint");
 }
 
 /* crun alone can, and refuses no machine where podman uses it. */

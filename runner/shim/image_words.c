@@ -68,7 +68,7 @@ static void put_podman_options(struct words *words,
     put_podman_mounts(words, order);
 }
 
-/* The rights are those that the runner's own containers have. */
+/* The rights of the runner's own containers. */
 static void put_podman(struct words *words, const struct image_call *call)
 {
     static const char *const usual[] = {"run",

@@ -31,7 +31,7 @@ struct shim_batch {
     int64_t end_at;             /* the limit itself, the same */
     int64_t kill_wait_ms;       /* from SIGTERM to Slurm's SIGKILL */
     struct pairs given;         /* variables over those of launch.json */
-    struct pairs defaults;      /* and those that it may have itself */
+    struct pairs defaults;      /* and what it may have itself */
     struct pairs modules;       /* see modules_put() */
     struct addresses addresses; /* all known; n 0: the texts stay */
     struct strings container;   /* see image_way_read() */

@@ -206,7 +206,7 @@ static const char *find_end(struct run *run, const struct waiting *waiting)
                         clock_duration(text, waiting->bound_ms));
 }
 
-/* Reads all signals; which of those that end the job came last, 0: none. */
+/* Reads all signals; the last one that ends the job, 0: none. */
 static int read_signals(struct run *run)
 {
     struct signalfd_siginfo info;

@@ -51,7 +51,7 @@ enum slurm_state {
  * which is the element 0 as a whole. */
 enum { SLURM_WHOLE = -1 };
 
-/* One element as the cluster lists it. Those that wait may be one row. */
+/* One element as the cluster lists it. All that wait may be one row. */
 struct slurm_row {
     int64_t job;     /* of the array, or of the first component */
     int first, last; /* elements; the same for one that has begun; SLURM_WHOLE
@@ -111,13 +111,13 @@ enum ht_status slurm_submit(struct slurm *slurm,
 enum ht_status slurm_test(struct slurm *slurm, const struct slurm_batch *batch,
                           struct arena *arena, const char **words,
                           struct ht_error *err);
-/* All jobs of this user whose name begins with the prefix, also those that
- * ended and are still kept; one request. In the arena. */
+/* All jobs of this user whose name begins with the prefix, also the
+ * ended ones that are still kept; one request. In the arena. */
 enum ht_status slurm_list(struct slurm *slurm, const char *prefix,
                           struct arena *arena, struct slurm_rows *rows,
                           struct ht_error *err);
 /* Ends elements first..last of an array, or a job as a whole; `waiting`: only
- * those that wait, and none that had begun when it was asked. One that is gone
+ * what waits, and none that had begun when it was asked. One that is gone
  * is no error. */
 enum ht_status slurm_cancel(struct slurm *slurm, int64_t job, int first,
                             int last, bool waiting, struct ht_error *err);

@@ -1,184 +1,19 @@
 """hypertune-shim --slurm: an element of an array job asks for trials and runs
-them. The test stands for Slurm, by its variables and signals, and for the
-runner, by its answers."""
+them, one after the other."""
 
-import json
 import os
-import pathlib
 import shutil
 import signal
-import subprocess
-import tempfile
-import time
 
-import harness
 import tap
+from elements import (Batch, DEAF, SAVES, SAVES_SLOWLY, children, expect_lost,
+                      family, now_ms, python, read, shell, wait_end, wait_exit,
+                      wait_file, write)
 
-SHIM = os.path.join(harness.bin_dir(), "hypertune-shim")
 BEFORE_LIMIT = "stopped before Slurm's time limit"
 WITH_JOB = "stopped: Slurm ends the job"
 SOON = 20000  # ms, by far less than the minute that a deaf trainer has else
 
-# Writes `up`; at SIGTERM a line in `terms`, then ends well.
-SAVES = """
-import os, signal, sys
-folder = os.environ["HYPERTUNE_TRIAL_DIR"]
-def save(number, frame):
-    with open(folder + "/terms", "a") as file:
-        file.write("%d\\n" % number)
-    sys.exit(0)
-signal.signal(signal.SIGTERM, save)
-open(folder + "/up", "w").close()
-while True:
-    signal.pause()
-"""
-# The same, but it takes 5 s, in which it hears another SIGTERM.
-SAVES_SLOWLY = SAVES.replace(
-    "    sys.exit(0)", "    import time\n    time.sleep(5)\n    sys.exit(0)")
-DEAF = "trap '' TERM; touch $HYPERTUNE_TRIAL_DIR/up; while :; do sleep 1; done"
-
-
-def python(text):
-    return ["/usr/bin/python3", "-c", text]
-
-
-def shell(text):
-    return ["/bin/sh", "-c", text]
-
-
-def write(folder, name, value):
-    """As a whole, by a rename."""
-    text = value if isinstance(value, str) else json.dumps(value)
-    path = os.path.join(folder, name)
-    with open(path + ".new", "w", encoding="utf-8") as file:
-        file.write(text)
-    os.rename(path + ".new", path)
-
-
-def read(*path):
-    return pathlib.Path(*path).read_text("utf-8")
-
-
-def now_ms():
-    return int(time.time() * 1000)
-
-
-class Batch:
-    """A batch of one element, and the attempts that it is given."""
-
-    def __init__(self, **patience):
-        self.root = tempfile.mkdtemp(prefix="ht-element-")
-        self.folder = os.path.join(self.root, "batch")
-        self.element = os.path.join(self.folder, "4")
-        self.attempts = 0
-        self.tasks = []
-        os.mkdir(self.folder, 0o700)
-        if patience:
-            write(self.folder, "patience.json", patience)
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        for task in self.tasks:
-            if task.poll() is None:
-                task.kill()
-            task.communicate()
-        shutil.rmtree(self.root, ignore_errors=True)
-
-    def start(self, **variables):
-        """A task, in its own session, as Slurm starts it."""
-        env = {"PATH": "/usr/bin:/bin", "SLURM_ARRAY_JOB_ID": "7",
-               "SLURM_ARRAY_TASK_ID": "4", "SLURM_JOB_NODELIST": "n[1-2]",
-               "CUDA_VISIBLE_DEVICES": "2,3", "SLURM_JWT": "secret",
-               "SLURM_EXPORT_ENV": "NONE",
-               "TMPDIR": self.root, "UNRELATED": "1"}
-        env.update(variables)
-        self.tasks.append(subprocess.Popen(
-            [SHIM, "--slurm", self.folder],
-            env={name: value for name, value in env.items() if value},
-            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE, text=True, start_new_session=True))
-        return self.tasks[-1]
-
-    def attempt(self, commands, term_ms=5000, env=()):
-        """Folders of an attempt, as a runner elsewhere makes them."""
-        self.attempts += 1
-        folder = os.path.join(self.root, "attempt-%d" % self.attempts)
-        os.mkdir(folder)
-        placement = {"relay": 0}
-        for name, command in commands.items():
-            replica = os.path.join(folder, name)
-            os.mkdir(replica)
-            placement[name] = {"address": name + ".slurm.invalid:1",
-                               "gpus": []}
-            write(replica, "launch.json", {
-                "argv": command, "inherit": [], "workdir": None,
-                "timeoutMs": 0, "graceMs": term_ms, "boot": "another",
-                "env": [["PATH", "/usr/bin:/bin"],
-                        ["HYPERTUNE_TRIAL_DIR", replica],
-                        *[list(pair) for pair in env]]})
-        write(folder, "placement.json", placement)
-        return folder
-
-    def wait_ask(self, turn):
-        harness.wait_until(
-            lambda: os.path.exists("%s/ask.%d" % (self.element, turn)),
-            "question %d" % turn)
-
-    def answer(self, turn, commands, limit_ms=0, grace_ms=0, **launch):
-        """Answers when it is asked; the attempt's folder."""
-        folder = self.attempt(commands, **launch)
-        self.wait_ask(turn)
-        write(self.element, "answer.%d" % turn, {
-            "folder": folder, "limitMs": limit_ms, "graceMs": grace_ms})
-        return folder
-
-    def give(self, turn, command, **options):
-        """The same for one replica; its folder."""
-        return os.path.join(self.answer(turn, {"master-0": command},
-                                        **options), "master-0")
-
-    def refuse(self, turn):
-        self.wait_ask(turn)
-        write(self.element, "answer.%d" % turn, {"end": True})
-
-    def self(self):
-        return json.loads(read(self.element, "element.json"))
-
-
-def wait_file(*path):
-    harness.wait_until(lambda: os.path.exists(os.path.join(*path)),
-                       os.path.join(*path))
-
-
-def wait_exit(folder):
-    wait_file(folder, "exit.json")
-    return json.loads(read(folder, "exit.json"))
-
-
-def wait_end(task):
-    """Its exit code and what it said."""
-    said = task.communicate(timeout=harness.PATIENCE)[1]
-    return task.returncode, said
-
-
-def expect_lost(folder, reason):
-    ending = wait_exit(folder)
-    tap.equal((ending["outcome"], ending["reason"]), ("lost", reason))
-
-
-def children(pid):
-    words = read("/proc/%d/task/%d/children" % (pid, pid)).split()
-    return [int(word) for word in words]
-
-
-def family(pid):
-    """The process and all that are below it."""
-    return [pid] + [one for child in children(pid) for one in family(child)]
-
-
-# --- trials in turn ---
 
 def an_element_runs_trials_until_there_is_none():
     with Batch() as batch:
@@ -482,108 +317,6 @@ def outside_slurm_there_is_no_element():
         tap.equal(os.listdir(batch.folder), [])
 
 
-# --- several tasks ---
-
-SPEAKS = """
-import json, os
-names = ["MASTER_ADDR", "MASTER_PORT", "RANK", "WORLD_SIZE", "SPEC"]
-print(json.dumps({name: os.environ.get(name) for name in names}))
-"""
-NAMES = ["master-0", "worker-0", "worker-1"]
-SPEC = json.dumps([name + ".slurm.invalid:1" for name in NAMES])
-
-
-def tasks(batch, **variables):
-    return [batch.start(SLURM_PROCID=str(i), SLURM_NTASKS="3", **variables)
-            for i in range(3)]
-
-
-def replicas_find_each_other():
-    with Batch() as batch:
-        started = tasks(batch)
-        for turn in 1, 2:
-            folder = batch.answer(turn, {name: python(SPEAKS)
-                                         for name in NAMES},
-                                  env=[("SPEC", SPEC), ("RANK", "own")])
-            said = []
-            for name in NAMES:
-                tap.equal(wait_exit(folder + "/" + name)["outcome"],
-                          "succeeded")
-                said.append(json.loads(read(folder, name,
-                                            "stdout.000000000000.log")))
-            spec = json.loads(said[0]["SPEC"])
-            tap.equal(len(set(spec)), 3, "addresses")
-            host, port = spec[0].split(":")
-            tap.equal(host, os.uname().nodename)
-            for one in said:
-                tap.equal(one, {"MASTER_ADDR": host, "MASTER_PORT": port,
-                                "RANK": "own", "WORLD_SIZE": "3",
-                                "SPEC": said[0]["SPEC"]})
-        batch.refuse(3)
-        for task in started:
-            tap.equal(wait_end(task)[0], 0)
-
-
-def each_replica_has_its_rank():
-    with Batch() as batch:
-        tasks(batch)
-        folder = batch.answer(1, {name: python(SPEAKS) for name in NAMES})
-        for i, name in enumerate(NAMES):
-            wait_exit(folder + "/" + name)
-            tap.equal(json.loads(read(
-                folder, name, "stdout.000000000000.log"))["RANK"], str(i))
-
-
-def the_next_trial_waits_for_all_replicas():
-    with Batch() as batch:
-        tasks(batch)
-        commands = {name: shell("true") for name in NAMES}
-        commands["worker-1"] = python(SAVES)
-        folder = batch.answer(1, commands)
-        wait_file(folder, "worker-1", "up")
-        wait_exit(folder + "/master-0")
-        tap.true(not os.path.exists(batch.element + "/ask.2"))
-        write(folder + "/worker-1", "stop", "stop the master has ended\n")
-        batch.wait_ask(2)
-        wait_exit(folder + "/worker-1")
-
-
-def a_replica_that_does_not_come_ends_the_others():
-    with Batch(answerMs=6000) as batch:
-        for i in range(2):
-            batch.start(SLURM_PROCID=str(i))
-        folder = batch.answer(1, {name: shell("true") for name in NAMES})
-        for name in NAMES[:2]:
-            expect_lost(folder + "/" + name, "no address of worker-1")
-
-
-def tasks_end_when_the_first_one_has_no_time():
-    with Batch() as batch:
-        started = tasks(batch)
-        folder = batch.answer(1, {name: shell("true") for name in NAMES},
-                              limit_ms=now_ms() + 50000)
-        for task in started:
-            tap.equal(wait_end(task)[0], 0)
-        tap.true(os.path.exists(batch.element + "/ended.0"))
-        tap.equal(wait_exit(folder + "/worker-1")["outcome"], "succeeded")
-
-
-def tasks_of_a_restarted_job_do_not_take_old_answers():
-    with Batch() as batch:
-        os.mkdir(batch.element)
-        folder = batch.attempt({name: shell("true") for name in NAMES})
-        for name in "ask.1", "ended.0":
-            write(batch.element, name, "")
-        write(batch.element, "answer.1", {"folder": folder})
-        write(batch.element, "element.json", {"job": 7, "index": 4, "turn": 1})
-        worker = batch.start(SLURM_PROCID="1", SLURM_RESTART_COUNT="1")
-        master = batch.start(SLURM_RESTART_COUNT="1")
-        batch.refuse(2)
-        for task in master, worker:
-            tap.equal(wait_end(task)[0], 0)
-        tap.equal(os.listdir(folder + "/worker-0"), ["launch.json"])
-
-
 if __name__ == "__main__":
     tap.run([an_element_runs_trials_until_there_is_none,
              an_element_says_who_it_is,
@@ -608,10 +341,4 @@ if __name__ == "__main__":
              an_element_ends_without_an_answer,
              a_damaged_answer_ends_the_element,
              an_attempt_that_is_gone_is_left_out,
-             outside_slurm_there_is_no_element,
-             replicas_find_each_other,
-             each_replica_has_its_rank,
-             the_next_trial_waits_for_all_replicas,
-             a_replica_that_does_not_come_ends_the_others,
-             tasks_end_when_the_first_one_has_no_time,
-             tasks_of_a_restarted_job_do_not_take_old_answers])
+             outside_slurm_there_is_no_element])

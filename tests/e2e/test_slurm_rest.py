@@ -41,7 +41,7 @@ class Way:
 
     def elements(self, name):
         """The words of each element's state, and from which on there is no
-        list of those that wait; None: there is all."""
+        list of what waits; None: there is all."""
         found, cut = {}, None
         for line in self.ask("list", name).splitlines():
             _, first, last, state = line.split("|")[:4]
@@ -102,7 +102,7 @@ def a_job_lives_by_a_socket_and_by_a_token():
 
 
 def long_lists_are_cut(own, way):
-    """Slurm lists few of many gaps among those that wait: "4,7-8,..."."""
+    """Slurm lists few of many gaps among what waits: "4,7-8,..."."""
     job = way.ask("submit", "ht-cut", own.folder, "300", SLEEP, "nodes=1",
                   "cpus-per-task=2")
     running = {0: "RUNNING", 1: "RUNNING"}

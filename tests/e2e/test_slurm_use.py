@@ -132,7 +132,7 @@ def a_paused_study_begins_no_trial():
 
 
 def trials_are_promoted():
-    """The best of those that pause at a rung continues, in another turn or
+    """The best trial that pauses at a rung continues, in another turn or
     element, at its checkpoint."""
     gate = os.path.join(server.folder, "gate-")
     server.submit({**spec("rungs"), "trials": 4, "parallel": 1,

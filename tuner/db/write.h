@@ -78,7 +78,7 @@ enum ht_status db_study_shown(struct db *db, struct arena *arena,
 /* Ids of the studies that have not ended or are being removed, in no order. */
 enum ht_status db_study_unfinished(struct db *db, struct arena *arena,
                                    struct id_list *list, struct ht_error *err);
-/* Ids of those that have not ended and whose trials runners run, the oldest
+/* Ids of studies that have not ended and whose trials runners run, the oldest
  * first. */
 enum ht_status db_study_served(struct db *db, struct arena *arena,
                                struct id_list *list, struct ht_error *err);
@@ -204,8 +204,8 @@ enum ht_status db_attempt_all_open(struct db *db, struct arena *arena,
 enum ht_status db_attempt_open(struct db *db, struct arena *arena,
                                const char *runner, struct attempt_list *list,
                                struct ht_error *err);
-/* STARTING ones that this very lease request was given, or one of those that it
- * replaces. */
+/* STARTING ones that this very lease request was given, or one of the ones that
+ * it replaces. */
 struct lease_key {
     const char *runner, *boot;
     int64_t since, id;

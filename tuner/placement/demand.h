@@ -22,7 +22,7 @@ struct demand_study {
     int64_t id, priority;
     size_t project; /* index */
     const struct placement_needs *needs;
-    int64_t most;    /* trials that could run at a time, with those that do */
+    int64_t most;    /* trials that could run at a time, also what runs */
     int64_t running; /* of these, at all runners */
     int64_t here;    /* ... at this one */
     size_t n, at; /* elastic runners that may run it, and which this one is */
@@ -39,7 +39,7 @@ struct demand {
     int64_t most;                       /* slots that the runner may have */
 };
 
-/* Sets `slots` of all studies. Slots that run come first, then those that ask,
+/* Sets `slots` of all studies. Slots that run come first, then what asks,
  * then further ones, within the projects' quotas: one after the other to the
  * project with the fewest for its share, there by priority, then to the study
  * with the fewest, then to the older one. Scratch is in the arena. */

@@ -43,7 +43,7 @@ int64_t elastic_asking(const struct live_runner *runner, int64_t study,
 void elastic_note_given(struct core *core, struct live_runner *runner,
                         int64_t study);
 
-/* A trial has ended: its project's quota may have room for those that ask. */
+/* A trial has ended: its project's quota may have room for what asks. */
 void elastic_touch_asking(struct core *core);
 
 /* Whether the waiting trial may go to a slot that owes so much. `counts`: of

@@ -68,7 +68,7 @@ enum ht_status lease_next_of_study(struct lease_poll *poll, int64_t study,
  * answer; only sets poll->full where there is no room for it. */
 enum ht_status lease_give(struct lease_poll *poll, struct trial_pair *pair,
                           struct ht_error *err);
-/* Adds what a request with this id was given before, or those that it
+/* Adds what a request with this id was given before, or the ones that it
  * replaces; *again: something was. */
 enum ht_status lease_give_again(struct lease_poll *poll, bool *again,
                                 struct ht_error *err);

@@ -258,7 +258,7 @@ static void make_need(struct lease_poll *poll, struct slots_study *study)
 
 /* --- how many are wanted --- */
 
-/* Trials that could run at a time, with those that do. */
+/* Trials that could run at a time, also what runs. */
 static int64_t most_of(const struct lease_slots *slots,
                        const struct slots_study *study)
 {

@@ -53,7 +53,7 @@ static void a_machine_type_is_what_google_documents(void)
     need = need_of("machine: n1-standard-4\nresources: {memory: 2Gi}\n");
     CHECK(need.pools[0].cpus == 4 && need.pools[0].gpus == 0);
     CHECK(need.pools[0].memory_bytes == 2 * GIB);
-    need = need_of("machine: of-nobody\n");
+    need = need_of("machine: unknown\n");
     CHECK(need.pools[0].cpus == 0 && need.pools[0].memory_bytes == 0);
 }
 

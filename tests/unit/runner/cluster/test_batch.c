@@ -173,7 +173,7 @@ static void a_cancelled_element_that_is_still_listed_counts_again(void)
     batch_free(batch);
 }
 
-/* Slurm lists the first of those that wait, and cuts the rest off. */
+/* Slurm lists the first elements that wait, and cuts the rest off. */
 static void what_is_cut_off_still_waits_unless_it_was_cancelled(void)
 {
     struct batch *batch = make("ht-x-7-1", 6);

@@ -137,11 +137,11 @@ static void an_end_comes_after_all_results(void)
 static void a_file_of_the_job_itself_grows_too(void)
 {
     begin();
-    put("1/1/1/m/work/out.csv", "1,2\n");
-    put("1/1/1/m/work/other.csv", "1,2\n");
+    put("1/1/1/m/copy/out.csv", "1,2\n");
+    put("1/1/1/m/copy/other.csv", "1,2\n");
     put("1/1/1/m/exit.json", "{}");
-    look_watch(look, "1/1/1", NAMES_ATTEMPT, "m/work/out.csv");
-    CHECK_TEXT(look_once(LOOK_ALL), "1/1/1/m/work/out.csv@0:1,2\n "
+    look_watch(look, "1/1/1", NAMES_ATTEMPT, "m/copy/out.csv");
+    CHECK_TEXT(look_once(LOOK_ALL), "1/1/1/m/copy/out.csv@0:1,2\n "
                                     "1/1/1/m/exit.json={} ");
     end();
 }

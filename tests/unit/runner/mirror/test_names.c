@@ -41,8 +41,8 @@ static void files_of_an_attempt_go_their_way(void)
         {"worker-1/stderr.000001048576.log", NAMES_GROWS},
         {"worker-1/reports.jsonl", NAMES_GROWS},
         {"worker-1/output.metrics", NAMES_GROWS},
-        {"worker-1/work/out.csv", NAMES_GROWS},
-        {"worker-2/work/out.csv", NAMES_NONE},
+        {"worker-1/copy/out.csv", NAMES_GROWS},
+        {"worker-2/copy/out.csv", NAMES_NONE},
         {"lease.json", NAMES_NONE},
         {"slot.json", NAMES_NONE},
         {"worker-1/runner.000000000000.log", NAMES_NONE},
@@ -54,7 +54,7 @@ static void files_of_an_attempt_go_their_way(void)
         {"worker-1/../exit.json", NAMES_NONE},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        CHECK(names_of(NAMES_ATTEMPT, "worker-1/work/out.csv", rows[i].path) ==
+        CHECK(names_of(NAMES_ATTEMPT, "worker-1/copy/out.csv", rows[i].path) ==
               rows[i].is);
 }
 
