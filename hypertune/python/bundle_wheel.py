@@ -19,7 +19,7 @@ LIBS = "lib/hypertune/libs"
 # glibc and the loader, which a process can have only once.
 SYSTEM = re.compile(r"(linux-vdso|ld-linux[-\w]*|lib(c|m|dl|rt|pthread|resolv|"
                     r"util|nsl))\.so")
-INSIDE = ["libc6", "node-d3"]  # parts of them are linked in, or embedded
+INSIDE = ["libc6", "node-d3", "libmbedtls-dev"]  # parts of them are linked in, or embedded
 SHARED = ["share/man", "share/bash-completion", "share/zsh", "share/fish"]
 COMMON = "/usr/share/common-licenses"
 
