@@ -121,6 +121,9 @@ bool slurm_is_heterogeneous(const struct slurm_need *need);
 enum ht_status slurm_batch(struct arena *arena, const struct slurm_need *need,
                            const struct slurm_site *site,
                            struct slurm_batch *batch, struct ht_error *err);
+/* A time as Slurm writes it: "5" (minutes), "30:15", "2:00:00", "1-12",
+ * "1-12:30:00"; 0: it is none, or UNLIMITED. */
+int64_t slurm_time_ms(const char *text);
 /* The whole script for sbatch: the #SBATCH lines after the first line. */
 const char *slurm_script(struct arena *arena, const struct slurm_batch *batch);
 

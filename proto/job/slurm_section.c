@@ -97,45 +97,12 @@ static void read_container(const struct field_reader *reader, struct place at,
 
 /* ---- time ---- */
 
-static bool read_part(const char **at, int64_t *part)
-{
-    const size_t len = strspn(*at, "0123456789");
-    *part = 0;
-    for (size_t i = 0; i < len; i++)
-        *part = *part * 10 + (*at)[i] - '0';
-    *at += len;
-    return len > 0 && len <= 6;
-}
-
-/* Slurm's own way: MINUTES:SECONDS, HOURS:MINUTES:SECONDS,
- * DAYS-HOURS[:MINUTES[:SECONDS]]. */
-static bool read_slurm_time(const char *text, int64_t *ms)
-{
-    int64_t days = 0, parts[3] = {0};
-    size_t n = 0;
-    const bool has_days = strchr(text, '-') != NULL;
-    if (has_days && (!read_part(&text, &days) || *text++ != '-'))
-        return false;
-    do {
-        if (n == 3 || !read_part(&text, &parts[n++]))
-            return false;
-    } while (*text == ':' && *text++ != '\0');
-    if (*text != '\0')
-        return false;
-    if (!has_days && n == 2) {
-        parts[2] = parts[1];
-        parts[1] = parts[0];
-        parts[0] = 0;
-    }
-    const int64_t hours = days * 24 + parts[0];
-    *ms = ((hours * 60 + parts[1]) * 60 + parts[2]) * 1000;
-    return true;
-}
-
 static bool is_time(const char *text, int64_t *ms)
 {
-    return strpbrk(text, ":-") != NULL ? read_slurm_time(text, ms)
-                                       : clock_read_duration(text, ms);
+    if (strpbrk(text, ":-") == NULL)
+        return clock_read_duration(text, ms);
+    *ms = slurm_time_ms(text);
+    return *ms > 0;
 }
 
 /* A number without a unit means minutes to sbatch and seconds elsewhere here.

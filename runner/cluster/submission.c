@@ -4,10 +4,10 @@
 #include <string.h>
 
 #include "proto/base/token.h"
+#include "proto/job/slurm.h"
 #include "runner/base/seen.h"
 #include "runner/cluster/images.h"
 #include "runner/element/element.h"
-#include "runner/slurm/listing.h"
 
 enum { NONCE_BYTES = 4 };
 
@@ -45,7 +45,7 @@ int64_t submission_granted_ms(const struct slurm_limits *limits,
     if (find_option(job, "time-min") != NULL)
         return 0;
     if (time != NULL)
-        return listing_duration_ms(time);
+        return slurm_time_ms(time);
     const struct slurm_partition *partition =
         find_partition(limits, find_option(job, "partition"));
     if (partition == NULL)

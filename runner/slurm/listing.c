@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "proto/job/slurm.h"
+
 enum { COLUMNS = 7, MOST_DIGITS = 18 };
 
 /* The next line, and what is behind it; NULL at the end. */
@@ -211,34 +213,6 @@ static const char *value_of(struct arena *arena, const char *line,
     return NULL;
 }
 
-int64_t listing_duration_ms(const char *text)
-{
-    int64_t parts[3] = {0}, days = 0;
-    int n = 0;
-    const char *dash = strchr(text, '-');
-    if (dash != NULL && (!take_number(&text, &days) || text != dash))
-        return 0;
-    if (dash != NULL)
-        text = dash + 1;
-    while (n < 3 && take_number(&text, &parts[n])) {
-        n++;
-        if (*text == '\0')
-            break;
-        if (*text++ != ':')
-            return 0;
-    }
-    if (n == 0 || *text != '\0')
-        return 0;
-    /* With days the first is hours, else the last of two is seconds, and one
-     * alone is minutes. */
-    int64_t seconds = days * 86400;
-    if (dash != NULL || n == 3)
-        seconds += parts[0] * 3600 + parts[1] * 60 + parts[2];
-    else
-        seconds += parts[0] * 60 + parts[1];
-    return seconds * 1000;
-}
-
 enum ht_status listing_config(struct arena *arena, const char *output,
                               struct slurm_limits *limits, struct ht_error *err)
 {
@@ -286,8 +260,8 @@ void listing_partitions(struct arena *arena, const char *output,
             .name = name,
             .is_default = is_value(value_of(arena, line, "Default"), "YES"),
             .is_up = is_value(value_of(arena, line, "State"), "UP"),
-            .default_ms = usual != NULL ? listing_duration_ms(usual) : 0,
-            .most_ms = most != NULL ? listing_duration_ms(most) : 0};
+            .default_ms = usual != NULL ? slurm_time_ms(usual) : 0,
+            .most_ms = most != NULL ? slurm_time_ms(most) : 0};
     }
     limits->n_partitions = n;
     limits->partitions = all;

@@ -33,9 +33,6 @@ void listing_partitions(struct arena *arena, const char *output,
 void listing_reservations(struct arena *arena, const char *output,
                           struct slurm_limits *limits);
 
-/* "5", "30:00", "2:00:00", "1-12", "1-12:30:00"; 0: none, or UNLIMITED. */
-int64_t listing_duration_ms(const char *text);
-
 /* Whether what sbatch said as it failed is a refusal: false where it leaves
  * open what the controller did, or is not of sbatch. */
 bool listing_is_refusal(const char *errors);

@@ -149,20 +149,6 @@ static void reservations_have_names(void)
     CHECK_TEXT(limits.reservations[0], "upkeep");
 }
 
-static void durations_are_slurms(void)
-{
-    CHECK(listing_duration_ms("5") == 300000);
-    CHECK(listing_duration_ms("30:15") == 1815000);
-    CHECK(listing_duration_ms("02:00:00") == 7200000);
-    CHECK(listing_duration_ms("1-12") == 36 * 3600000LL);
-    CHECK(listing_duration_ms("1-12:30") == 36 * 3600000LL + 1800000);
-    CHECK(listing_duration_ms("7-00:00:01") == 7 * 86400000LL + 1000);
-    CHECK(listing_duration_ms("UNLIMITED") == 0);
-    CHECK(listing_duration_ms("NONE") == 0);
-    CHECK(listing_duration_ms("") == 0);
-    CHECK(listing_duration_ms("1:2:3:4") == 0);
-}
-
 static void words_are_without_the_programs_name(void)
 {
     CHECK_TEXT(
@@ -234,7 +220,6 @@ int main(void)
     RUN(the_configuration_has_version_and_array_size);
     RUN(partitions_have_limits);
     RUN(reservations_have_names);
-    RUN(durations_are_slurms);
     RUN(words_are_without_the_programs_name);
     RUN(only_words_of_sbatch_about_the_job_are_a_refusal);
     arena_free(arena);
