@@ -7,7 +7,7 @@ import browser
 import filling
 import harness
 import tap
-from dashboard import behaves, show, study
+from dashboard import act, behaves, show, study
 
 ROOT = "/v1/projects/local/locations/local/studies"
 SPEC = """\
@@ -222,7 +222,7 @@ def the_form_writes_a_spec():
 def a_trial_is_added_by_a_form():
     number = make_study("adding")
     show(page, study(number, "trials"), "3 trials")
-    page.click("button", "Add a trial")
+    act(page, "Add a trial")
     value = "document.querySelector('dialog input').value"
     tap.equal(page.run("return " + value), "0.25", "the best:")
     momentum = ("[...document.querySelectorAll('dialog .field')].some(one =>"
@@ -249,7 +249,7 @@ def a_trial_is_added_by_a_form():
 def what_the_form_leaves_empty_is_chosen_by_the_search():
     number = make_study("leaving", ["x <= 0.25"])
     show(page, study(number, "trials"), "3 trials")
-    page.click("button", "Add a trial")
+    act(page, "Add a trial")
     page.type("dialog input", "0.5")
     page.click("dialog button", "Add")
     page.wait_text("x <= 0.25 does not hold for x=0.5", "dialog .error")
@@ -302,7 +302,7 @@ def fill_field(name, text):
 def the_form_of_a_trial_follows_conditions_and_steps():
     number = make_job("conditions")
     show(page, study(number))
-    page.click("button", "Add a trial")
+    act(page, "Add a trial")
     asked = """return [...document.querySelectorAll("dialog .field")]
         .filter(one => one.offsetParent).map(one => one.querySelector("bdi").textContent)"""
     everything = ["depth", "loss", "opt", "lr", "units"]
@@ -343,11 +343,11 @@ def the_form_of_a_trial_follows_conditions_and_steps():
 def a_study_is_paused_changed_stopped_and_deleted():
     number = make_study("steered")
     show(page, study(number), "steered")
-    page.click("button", "Pause")
+    act(page, "Pause")
     page.wait_text("paused", ".title")
-    page.click("button", "Resume")
+    act(page, "Resume")
     page.wait_text("running", ".title")
-    page.click("button", "Change counts")
+    act(page, "Change counts")
     page.run("document.querySelector('dialog input').value = '2'")
     page.click("dialog button", "Change")
     page.wait_text("2 is below the 3 trials that study", "dialog .error")
@@ -355,13 +355,14 @@ def a_study_is_paused_changed_stopped_and_deleted():
     page.run("document.querySelector('dialog input').value = '50'")
     page.click("dialog button", "Change")
     page.wait_text("3 / 50", ".figures")
-    tap.contains("Confirm best", page.text(".actions"))
-    page.click("button", "Stop")
+    tap.contains("Confirm best", page.run(
+        "return document.querySelector('.actions').textContent"))
+    act(page, "Stop")
     page.click("dialog button", "Stop")
     page.wait_text("stopped", ".title")
-    page.wait("!document.querySelector('.actions').innerText.includes("
+    page.wait("!document.querySelector('.actions').textContent.includes("
               "'Confirm best')", "no confirmation that no runner would run")
-    page.click("button", "Delete")
+    act(page, "Delete")
     disabled = "[...document.querySelectorAll('dialog button')].pop().disabled"
     tap.equal(page.run("return " + disabled), True)
     page.type("dialog input", "steered")

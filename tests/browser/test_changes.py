@@ -6,7 +6,7 @@ import json
 import browser
 import harness
 import tap
-from dashboard import behaves, show, study
+from dashboard import act, behaves, show, study
 
 SPEC = """\
 spec: 1
@@ -81,8 +81,7 @@ def a_study_is_edited_and_cloned():
     parameter, = changed["studySpec"]["parameters"]
     tap.equal(parameter["doubleValueSpec"]["maxValue"], 2)
     tap.equal(changed["hypertune"]["capturedEnv"], SHELL)
-    page.wait_text("Clone", ".actions")
-    page.click("button", "Clone")
+    act(page, "Clone")
     page.wait_text("The spec is valid.", "[aria-label=Check]")
     page.click("button", "Create the study")
     page.wait_text("edited-2", "h1")

@@ -6,7 +6,7 @@ import time
 import browser
 import harness
 import tap
-from dashboard import behaves, show, study
+from dashboard import act, behaves, show, study
 
 ROOT = "/v1/projects/local/locations/local/studies"
 server = page = None
@@ -194,18 +194,18 @@ def one_can_pause_resume_stop_and_delete():
     number = make_study("buttons")
     add(number, 0.5, 3)
     show(page, study(number), "Best loss")
-    page.click("button", "Pause")
+    act(page, "Pause")
     page.wait_text("paused", "#main .title")
     tap.equal(server.get("/hypertune/v1/studies/%d" % number)
               ["hypertuneStatus"]["state"], "PAUSED")
-    page.click("button", "Resume")
+    act(page, "Resume")
     page.wait_text("running", "#main .title")
-    page.click("button", "Stop")
+    act(page, "Stop")
     page.click("dialog button", "Stop")
     page.wait("document.querySelector('.state.succeeded, .state.stopped')",
               "its end")
     quiet()
-    page.click("button", "Delete")
+    act(page, "Delete")
     page.type("dialog input", "button")
     tap.equal(page.run("return [...document.querySelectorAll('dialog button')]"
                        ".find(one => one.textContent === 'Delete').disabled"),
@@ -220,7 +220,7 @@ def one_can_pause_resume_stop_and_delete():
 def one_can_add_a_trial():
     number = make_study("by hand")
     show(page, study(number, "trials"), "No trial has begun yet.")
-    page.click("button", "Add a trial")
+    act(page, "Add a trial")
     page.type("dialog input", "7")
     page.click("dialog button", "Add")
     page.wait("document.querySelector('dialog input:invalid')",

@@ -10,7 +10,7 @@ import tap
 from fake_runner import Runner
 from plots import (
     add, behaves, call, choose, GOALS, in_card, legend, look, make_studies,
-    make_study, OURS, PARAMETERS, reach, studies, STUDIES, table, wait_missing,
+    make_study, OURS, PARAMETERS, reach, studies, STUDIES, table, ticks, wait_missing,
     wait_note, words, words_of)
 
 server = None
@@ -167,7 +167,7 @@ def a_short_timeline_tells_the_whole_time():
                                 "'.x-axis .tick text')].map("
                                 "one => one.textContent)")
     # The axis goes a little beyond both ends.
-    moments = [time.gmtime(one) for one in
+    moments = [time.localtime(one) for one in
                (begun - 1, begun, ended, ended + 1)]
     minutes = {time.strftime("%H:%M", one) for one in moments}
     days = {time.strftime("%Y-%m-%d", one) for one in moments}
@@ -178,7 +178,42 @@ def a_short_timeline_tells_the_whole_time():
     tap.true(len(texts) > 1, texts)
     day = in_card("Timeline",
                   "return card.querySelector('.day').textContent")
-    tap.contains(day, {one + " UTC" for one in days})
+    tap.contains(day, days)
+
+
+def an_outlier_leaves_the_others_their_room():
+    study = make_study("outlier", GOALS[:1])
+    for layers in range(1, 9):
+        add(study, {"lr": 0.001, "layers": layers, "opt": "adam"}, GOALS[:1])
+    call("%s/%d/trials" % (STUDIES, study), {
+        "parameters": words_of({"lr": 0.1, "layers": 1, "opt": "adam"}),
+        "finalMeasurement": {"stepCount": "1",
+                             "metrics": words({"accuracy": -40})}})
+    look("outlier")
+    reach(HISTORY)
+    wait_note(HISTORY, "1 trial far off, drawn at the edge.")
+    tap.true(min(ticks(HISTORY, "y")) > 0.5, ticks(HISTORY, "y"))
+    in_card(HISTORY, "[...card.querySelectorAll('label')].find("
+                     "one => one.textContent === ' Outliers').click()")
+    harness.wait_until(lambda: min(ticks(HISTORY, "y")) <= -40, "the outlier's place")
+    tap.lacks("far off", in_card(
+        HISTORY, "return card.querySelector('.note').textContent"))
+    behaves()
+
+
+def the_head_shows_how_far_the_study_is():
+    look("goals")
+    spark, bar = browser.run(
+        "return ['.hero .spark', '.segments'].map(one => "
+        "document.querySelector(one).getAttribute('aria-label'))")
+    tap.equal(bar, "40 succeeded, 3 failed")
+    first, last = re.fullmatch(r"Best so far: from (\S+) to (\S+)",
+                               spark).groups()
+    _, job = server.call("GET", "%s/%d" % (OURS, studies["goals"]))
+    best = job["hypertuneStatus"]["best"]["hypertune"]["objective"]
+    tap.true(float(first) < best and abs(float(last) - best) < 1e-4,
+             (spark, best))
+    behaves()
 
 
 def importances_have_one_bar_and_the_rest_on_request():
@@ -217,6 +252,8 @@ with harness.Server("--runner", "none", "--auth", "none") as server, \
         steps_that_were_not_finite_are_crossed,
         a_metric_that_is_no_goal_has_curves,
         no_quarter_of_the_page_is_left_empty,
+        an_outlier_leaves_the_others_their_room,
+        the_head_shows_how_far_the_study_is,
         infeasible_trials_are_called_so,
         a_short_timeline_tells_the_whole_time,
         importances_have_one_bar_and_the_rest_on_request,

@@ -1,6 +1,8 @@
 """Every page of the dashboard, of studies with no trial, one, some and ten
 thousand: in a real browser, without a complaint of it."""
 
+import time
+
 import dashboard
 import browser
 import filling
@@ -128,6 +130,38 @@ def every_text_can_be_read_in_light_and_in_dark():
                       "%s, dark: %s" % (hash_, dark))
 
 
+def the_reader_chooses_light_or_dark():
+    ground = "return getComputedStyle(document.body).backgroundColor"
+    open_dashboard("#/studies")
+    light = page.run(ground)
+    page.click("button", "Dark colours")
+    dark = page.run(ground)
+    tap.true(dark != light, dark)
+    open_dashboard("#/studies")
+    tap.equal(page.run(ground), dark, "after another visit")
+    page.click("button", "Light colours")
+    tap.equal(page.run(ground), light)
+    page.dark(True)
+    page.wait("getComputedStyle(document.body).backgroundColor === '%s'" % dark,
+              "the system's colours, which were chosen last")
+    page.dark(False)
+    behaves(page, "light and dark")
+
+
+def moments_are_in_the_readers_time():
+    page.cdp("Emulation.setTimezoneOverride", timezoneId="Asia/Tokyo")
+    try:
+        _, job = server.call("GET", "/hypertune/v1/studies/%d"
+                             % numbers["some"])
+        tokyo = time.gmtime(job["hypertuneStatus"]["createTimeMs"] // 1000
+                            + 9 * 3600)
+        open_dashboard(study(numbers["some"], "config"))
+        page.wait_text(time.strftime("%Y-%m-%d %H:%M:%S", tokyo), "#main")
+    finally:
+        page.cdp("Emulation.setTimezoneOverride", timezoneId="")
+    behaves(page, "another time zone")
+
+
 def a_study_whose_trials_all_failed_tells_so():
     show(page, study(numbers[ALL_FAILED]), "exit 1")
     behaves(page, "a hopeless study")
@@ -228,7 +262,7 @@ def the_tab_key_reaches_everything_and_is_seen():
             const one = document.activeElement, style = getComputedStyle(one);
             return [one.ariaLabel ?? one.textContent.trim(), style.outlineStyle !== "none" && style.outlineWidth !== "0px"]"""))
     names = [name for name, _ in reached]
-    for wanted in ("Skip to the content", "Studies", "Change counts", "Delete",
+    for wanted in ("Skip to the content", "Studies", "Copy best", "More",
                    "Parameters", "As table"):
         tap.contains(wanted, names, (wanted, names))
     tap.true(any(name.startswith("Optimisation history") for name in names),
@@ -315,6 +349,8 @@ with harness.Server("--runner", "none", "--auth", "none") as server, \
         a_window_that_gets_narrower_keeps_plots_within,
         every_control_has_a_name,
         every_text_can_be_read_in_light_and_in_dark,
+        the_reader_chooses_light_or_dark,
+        moments_are_in_the_readers_time,
         a_study_whose_trials_all_failed_tells_so,
         what_is_not_there_is_said_to_be_missing,
         a_range_that_is_brushed_narrows_the_table,

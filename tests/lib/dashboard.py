@@ -1,6 +1,8 @@
 """dashboard - what the tests of the dashboard share: when a page is ready, and
 what is asked of each of them."""
 
+import json
+
 import browser
 import tap
 
@@ -95,6 +97,21 @@ def settle(page):
     except AssertionError:
         raise AssertionError("%s still lacks %s" % (
             page.run("return location.hash"), page.run(PENDING))) from None
+
+
+def act(page, label):
+    """Chooses what can be done with the study that is shown, once it can: from
+    the buttons of its head, or the menu of the rest."""
+    page.wait("[...document.querySelectorAll('.actions button')].some("
+              "one => one.textContent === %s)" % json.dumps(label), label)
+    menu = page.run("return [...document.querySelectorAll('.actions > .menu')]"
+                    ".findIndex(one => [...one.querySelectorAll('button')]"
+                    ".some(button => button.textContent === arguments[0]))",
+                    label)
+    if menu >= 0:
+        page.run("document.querySelectorAll('.actions > .menu')[arguments[0]]"
+                 ".open = true", menu)
+    page.click(".actions button", label)
 
 
 def behaves(page, what):

@@ -151,24 +151,27 @@ function copyMenu(store) {
     item("YAML", () => yamlOf(best().params))));
 }
 
-// What there is to do in this state, for this reader.
+// What there is to do in this state, for this reader; `first`: beside the menu of
+// the rest.
 function actionsOf(store) {
   const {state, best} = store.status;
   const open = !isOver(store), ending = state === "STOPPING" || state === "CANCELLING";
   const canAdd = searches(store) && open && !ending && (store.spec?.parameters ?? []).length > 0;
   return [
-    {label: "Pause", when: state === "RUNNING" && searches(store), act: () => doNow(store, "pause")},
-    {label: "Resume", when: state === "PAUSED", act: () => resume(store)},
-    {label: "Stop", when: open && state !== "CANCELLING" && searches(store), act: () => askStop(store)},
-    {label: "Cancel", when: open && state !== "CANCELLING", act: () => askCancel(store)},
+    {label: "Pause", first: true, when: state === "RUNNING" && searches(store), act: () => doNow(store, "pause")},
+    {label: "Resume", first: true, when: state === "PAUSED", act: () => resume(store)},
     {label: "Add a trial", when: canAdd, act: () => askTrial(store)},
     {label: "Change counts", when: searches(store) && state !== "CANCELLED", act: () => askCounts(store)},
     {label: "Edit", when: searches(store) && !store.status.openSpace && state !== "CANCELLED" && !ending, act: () => goTo(store, "edit")},
     {label: "Clone", when: searches(store) && !store.status.openSpace, act: () => goTo(store, "clone")},
     {label: "Confirm best", when: Boolean(best) && canConfirm(store, open) && !ending, act: () => askConfirm(store)},
+    {label: "Stop", kind: "danger", when: open && state !== "CANCELLING" && searches(store), act: () => askStop(store)},
+    {label: "Cancel", kind: "danger", when: open && state !== "CANCELLING", act: () => askCancel(store)},
     {label: "Delete", kind: "danger", when: !open, act: () => askDelete(store)},
   ].filter(({when}) => when && may("submit"));
 }
+
+const actionButton = ({label, kind, act}) => element(kind ? `button.${kind}` : "button", {onclick: act}, label);
 
 // Fills `root`. Returns the function that ends it.
 export function actionsBar(root, store) {
@@ -180,9 +183,12 @@ export function actionsBar(root, store) {
     const now = `${actions.map(({label}) => label).join()} ${hasBest}`;
     if (now === shown) return;
     shown = now;
+    const rest = actions.filter(({first}) => !first);
     replace(root, element("div.row.actions", {role: "toolbar", ariaLabel: "Actions"},
-      actions.map(({label, kind, act}) => element(kind ? `button.${kind}` : "button", {onclick: act}, label)),
-      hasBest && copyMenu(store)));
+      hasBest && copyMenu(store),
+      actions.filter(({first}) => first).map(actionButton),
+      rest.length > 0 && element("details.menu", {}, element("summary.button", {}, "More"),
+        element("div.card", {}, rest.map(actionButton)))));
   }
 
   draw();

@@ -36,8 +36,15 @@ export function age(ms, now = Date.now()) {
   return ms > 0 ? `${duration(Math.max(0, now - ms))} ago` : "";
 }
 
+// In the reader's own time: "2026-11-28 17:17:58".
 export function moment(ms) {
-  return ms > 0 ? new Date(ms).toISOString().replace("T", " ").replace(/\.\d+Z$/, "Z") : "";
+  const local = new Date(ms - new Date(ms).getTimezoneOffset() * 60000);
+  return ms > 0 ? local.toISOString().slice(0, 19).replace("T", " ") : "";
+}
+
+// For programs: "2026-11-28T17:17:58Z".
+export function isoMoment(ms) {
+  return ms > 0 ? new Date(ms).toISOString().replace(/\.\d+Z$/, "Z") : "";
 }
 
 // "SUCCEEDED" -> "succeeded".

@@ -12,6 +12,7 @@ import {studyPage} from "./page_study.js";
 import {trialPage} from "./page_trial.js";
 import {serverPage} from "./page_server.js";
 import {clonePage, editPage, newPage} from "./page_new.js";
+import {themeSwitch} from "./theme.js";
 import {canLeave, isKnown, may, onlyStudy, seesAll, setSession, whoReads} from "./session.js";
 
 const DISK_MS = 10000; // between two looks at the server's disk
@@ -72,6 +73,7 @@ function showTop() {
       seesAll() && may("submit") && element("a", {href: "#/new"}, "New study")),
     presence, alarm,
     isKnown() && element("span.quiet.who", {}, whoReads()),
+    themeSwitch(),
     canLeave() && element("button.plain", {onclick: leave}, "Log out"));
   followPresence(presence);
   followDisk(alarm);

@@ -92,6 +92,14 @@ export function drawMarks(pen, marks, theme, look = () => ({})) {
   }
 }
 
+const BEST_RADIUS = 6; // pixels
+
+// The best trial, in a colour that no other has. `mark`: undefined where it is not
+// in the plot.
+export function drawBest({pen, theme}, mark) {
+  if (mark) pen.path(to => shapes.circle(to, mark.x, mark.y, BEST_RADIUS), {fill: theme.best, stroke: theme.card, width: 2});
+}
+
 // A tooltip for a trial: pairs of a label and a text.
 export function describeTrial(store, trial) {
   const pairs = (names, values) => names.map((name, i) => [name, format.number(values[i])])

@@ -34,6 +34,7 @@ function bestWords(job) {
 }
 
 const number = job => Number(job.name.split("/").pop());
+const some = count => count > 0 ? String(count) : ""; // the eye finds what is not 0
 const status = read => job => read(job.hypertuneStatus);
 
 const COLUMNS = [
@@ -43,8 +44,10 @@ const COLUMNS = [
   {key: "algorithm", label: "Algorithm", value: status(({algorithm, kind}) => format.state(algorithm ?? kind))},
   {key: "best", label: "Best", value: job => best(job)?.join(" = ") ?? "", show: bestWords},
   {key: "trials", label: "Trials", value: status(({counts}) => ended(counts)), show: progress, letters: 21, down: true},
-  {key: "running", label: "Running", number: true, value: status(({counts}) => counts.active + counts.stopping), down: true},
-  {key: "failed", label: "Failed", number: true, value: status(({counts}) => counts.failed), down: true},
+  {key: "running", label: "Running", number: true, value: status(({counts}) => counts.active + counts.stopping), down: true,
+    show: status(({counts}) => some(counts.active + counts.stopping))},
+  {key: "failed", label: "Failed", number: true, value: status(({counts}) => counts.failed), down: true,
+    show: status(({counts}) => some(counts.failed))},
   {key: "infeasible", label: "Of them infeasible", number: true, value: status(({counts}) => counts.infeasible), down: true,
     hidden: true},
   {key: "id", label: "Number", number: true, value: number, down: true, hidden: true},

@@ -33,7 +33,7 @@ export function trialsTab(root, store, selection) {
     href: trial => trial && `#/studies/${store.id}/trials/${trial.id}`,
     marks: {has: id => selection.marked.has(id), toggle: id => selection.toggleMark(id)},
     hover: id => selection.hover(id),
-    look: trial => trial.id === selection.hovered ? "hovered" : ""});
+    look: trial => [trial.id === selection.hovered && "hovered", trial === store.ranking[0] && "best"].filter(Boolean).join(" ")});
   const saving = element("details.menu", {}, element("summary.button", {}, "Download"), element("div.card", {},
     element("button", {onclick: () => download(`${store.status.name}.csv`, "text/csv", table.csv())}, "CSV"),
     element("button", {onclick: () => download(`${store.status.name}.json`, "application/json",

@@ -66,6 +66,21 @@ export function span(values, log = false) {
   return {low: low - slack, high: high + slack};
 }
 
+const FEWEST = 8;        // values, from which some can be outliers
+const TYPICAL = 0.1;     // of the values are worse than what is typical of them
+const OUTLYING = 3;      // times the distance from there to the best
+
+// The values but those so poor that beside them all others would look alike;
+// all of them where there are none. `sign`: +1 where larger is better.
+export function withoutOutliers(values, sign, log = false) {
+  const place = log ? Math.log : Number;
+  const sorted = values.filter(value => Number.isFinite(value) && (!log || value > 0)).sort((a, b) => sign * (a - b));
+  if (sorted.length < FEWEST) return values;
+  const typical = place(sorted[Math.ceil(TYPICAL * sorted.length)]);
+  const best = place(sorted[sorted.length - 1]), limit = typical - OUTLYING * (best - typical);
+  return best === typical ? values : values.filter(value => sign * (place(value) - limit) >= 0);
+}
+
 // A parameter or metric as an axis; `values`: what has to be on it.
 export function axisOf(dimension, values = [], log = dimension.log) {
   if (dimension.isCategory) return {label: dimension.name, categories: dimension.values};
@@ -76,7 +91,7 @@ export function axisOf(dimension, values = [], log = dimension.log) {
 
 export function scaleOf(axis, pixels) {
   if (axis.categories) return d3.scalePoint(axis.categories, pixels).padding(0.5);
-  const make = axis.time ? d3.scaleUtc : axis.log ? d3.scaleLog : d3.scaleLinear;
+  const make = axis.time ? d3.scaleTime : axis.log ? d3.scaleLog : d3.scaleLinear;
   return make().domain([axis.low, axis.high]).range(pixels);
 }
 
@@ -124,15 +139,15 @@ function ticksOf(axis, scale, room) {
   return axis.integer ? ticks.filter(Number.isInteger) : ticks;
 }
 
-const SECOND_MS = 1000, MINUTE_MS = 60 * SECOND_MS, DAY_MS = 86400 * SECOND_MS;
+const SECOND_MS = 1000, MINUTE_MS = 60 * SECOND_MS;
 
 // A moment of an axis in full down to what makes its ticks differ, but for its
 // date, which is where a day begins.
 function timeText([first, second]) {
   const step = second - first;
-  const clock = d3.utcFormat(step >= MINUTE_MS ? "%H:%M" : step < SECOND_MS ? "%H:%M:%S.%L" : "%H:%M:%S");
-  const day = d3.utcFormat("%Y-%m-%d");
-  return time => time % DAY_MS === 0 ? day(time) : clock(time);
+  const clock = d3.timeFormat(step >= MINUTE_MS ? "%H:%M" : step < SECOND_MS ? "%H:%M:%S.%L" : "%H:%M:%S");
+  const day = d3.timeFormat("%Y-%m-%d");
+  return time => Number(d3.timeDay(time)) === Number(time) ? day(time) : clock(time);
 }
 
 function numberTicks(axis, scale, pixels) {

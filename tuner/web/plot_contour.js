@@ -8,7 +8,7 @@ import {lackOfModel, scaleAsked, slicePath} from "./plot_slice.js";
 import {choice, logSwitch, metricMenu, toggle} from "./plot_controls.js";
 import {zoomable} from "./plot_zoom.js";
 import {Question} from "./question.js";
-import {describeTrial, dotFor, radiusFor, shapes} from "./marks.js";
+import {describeTrial, dotFor, drawBest, radiusFor, shapes} from "./marks.js";
 import {shade, sharesOf} from "./theme.js";
 import * as format from "./format.js";
 
@@ -101,7 +101,7 @@ export function contourPlot(store, selection) {
     return slicePath(store, {points: POINTS, x: x.name, y: y.name, metric: metric.name,
       ...scaleAsked("xScale", x, logX.on), ...scaleAsked("yScale", y, logY.on)});
   }, () => card.changed());
-  const preview = new Question(store, () => model.path() && `${studyPath(store.key)}/preview?count=${NEXT}`,
+  const preview = new Question(store, () => store.status.endTimeMs ? null : model.path() && `${studyPath(store.key)}/preview?count=${NEXT}`,
     () => card.changed(), {pauseMs: PREVIEW_PAUSE_MS});
 
   function prepare() {
@@ -141,6 +141,7 @@ export function contourPlot(store, selection) {
     const radius = radiusFor(picked.length) * 0.8, many = picked.length > CROWD;
     pen.path(to => picked.forEach(mark => dotFor(radius)(to, mark.x, mark.y, radius)),
       {fill: theme.text, alpha: many ? 0.5 : 1, stroke: many ? undefined : theme.card});
+    drawBest(area, picked.find(({trial}) => trial === store.ranking[0]));
     pen.path(to => coming.forEach(mark => shapes.diamond(to, mark.x, mark.y, 7)),
       {fill: theme.bad, stroke: theme.card, width: 1.5});
     drawBar(area, frame.inner, shade, share.levels.map(format.number));

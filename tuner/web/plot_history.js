@@ -1,11 +1,12 @@
 // plot_history.js - results in the order of trials, and the best so far.
 import {PlotCard} from "./plot_card.js";
 import {dimensionsOf} from "./dimension.js";
-import {drawAxes, drawLegend, span, within} from "./plot_axes.js";
+import {drawAxes, drawLegend, span, within, withoutOutliers} from "./plot_axes.js";
 import {zoomable} from "./plot_zoom.js";
-import {logSwitch, metricMenu} from "./plot_controls.js";
-import {describeTrial, drawMarks, kindOf, KINDS, shapes} from "./marks.js";
+import {logSwitch, metricMenu, toggle} from "./plot_controls.js";
+import {describeTrial, drawBest, drawMarks, kindOf, KINDS, shapes} from "./marks.js";
 import {StudyStore} from "./store.js";
+import {plural} from "./format.js";
 
 const FRUITLESS = new Set(["failed", "infeasible"]);
 
@@ -36,6 +37,8 @@ function traceSteps(to, steps, x, y, end) {
 export function historyPlot(store, selection) {
   const metricChoice = metricMenu(selection);
   const log = logSwitch("Log y", selection);
+  const outliers = toggle("Outliers", () => card.zoom(null));
+  outliers.element.hidden = true;
 
   function prepare() {
     const {metrics} = dimensionsOf(store);
@@ -46,7 +49,10 @@ export function historyPlot(store, selection) {
     log.offer(metric, shown.map(trial => metric.place(trial)));
     const unsafe = new Set(shown.filter(trial => StudyStore.hasResult(trial) && !store.isSafe(trial)));
     const counting = shown.filter(trial => StudyStore.hasResult(trial) && !unsafe.has(trial));
-    return {metric, shown, without, unsafe, steps: metric.bound === null ? records(counting, metric) : []};
+    const values = shown.map(trial => metric.place(trial)), typical = withoutOutliers(values, metric.sign, log.on);
+    outliers.element.hidden = typical.length === values.length;
+    return {metric, shown, without, unsafe, steps: metric.bound === null ? records(counting, metric) : [],
+      range: span(outliers.on ? values : typical, log.on), outside: outliers.on ? 0 : values.length - typical.length};
   }
 
   function missing(failed) {
@@ -56,35 +62,40 @@ export function historyPlot(store, selection) {
       : "No trial has reported a value yet.";
   }
 
-  function paint(area, {metric, shown, without, unsafe, steps}) {
+  function paint(area, {metric, shown, without, unsafe, steps, range}) {
     const newest = store.trials[store.trials.length - 1].id;
     const frame = drawAxes(area, {label: "trial", low: 0, high: newest + Math.max(1, newest * 0.02), integer: true},
-      {label: metric.name, log: log.on, ...span(shown.map(trial => metric.place(trial)), log.on)});
+      {label: metric.name, log: log.on, ...range});
     const {x, y, inner} = frame;
     const bottom = inner.top + inner.height - 5;
-    const marks = [...shown.map(trial => ({trial, x: x(trial.id), y: y(metric.place(trial))})),
+    // Outliers are at the edge.
+    const place = value => area.view === null ? Math.min(bottom, Math.max(inner.top + 5, y(value))) : y(value);
+    const marks = [...shown.map(trial => ({trial, x: x(trial.id), y: place(metric.place(trial))})),
       ...without.map(trial => ({trial, x: x(trial.id), y: bottom}))];
     area.pen.inside(inner, () => {
       drawMarks(area.pen, marks, area.theme, ({trial}) => {
         if (!selection.accepts(trial)) return {colour: area.theme.idle, alpha: 0.15};
         return unsafe.has(trial) ? {colour: area.theme.bad, alpha: 0.4} : {};
       });
-      area.pen.path(to => traceSteps(to, steps, x, y, inner.left + inner.width), {stroke: area.theme.accent, width: 2});
+      area.pen.path(to => traceSteps(to, steps, x, y, inner.left + inner.width), {stroke: area.theme.best, width: 2});
+      const best = steps[steps.length - 1]?.trial;
+      drawBest(area, marks.find(({trial}) => trial === best));
     });
     const kinds = new Set(marks.map(mark => kindOf(mark.trial)));
     drawLegend(area, [...Object.keys(KINDS).filter(kind => kinds.has(kind))
       .map(kind => ({...KINDS[kind], colour: area.theme[KINDS[kind].colour]})),
     ...unsafe.size > 0 ? [{label: "out of bounds", colour: area.theme.bad, shape: shapes.circle}] : [],
-    ...steps.length > 0 ? [{label: "best so far", colour: area.theme.accent}] : []]);
+    ...steps.length > 0 ? [{label: "best so far", colour: area.theme.best}] : []]);
     zoomable(area, frame);
     return marks.filter(within(inner));
   }
 
   const card = new PlotCard(store, selection, {
     title: "Optimisation history", name: "history", height: 320, follows: true,
-    controls: [metricChoice.element, log.element], prepare, paint,
-    summary: ({steps, metric}) => steps.length === 0 ? "" :
+    controls: [metricChoice.element, log.element, outliers.element], prepare, paint,
+    summary: ({steps, metric, outside}) => [steps.length > 0 &&
       `Best ${metric.name} ${metric.text(steps[steps.length - 1].value)}, trial ${steps[steps.length - 1].trial.id}.`,
+    outside > 0 && `${plural(outside, "trial")} far off, drawn at the edge.`].filter(Boolean).join(" "),
     table: ({metric, shown, steps}) => {
       const best = new Set(steps.map(step => step.trial));
       return {heads: ["Trial", "State", metric.name, "Best so far"],

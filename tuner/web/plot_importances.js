@@ -8,33 +8,38 @@ import {Question} from "./question.js";
 import {movesFreely} from "./theme.js";
 import * as format from "./format.js";
 
-const ROW = 24, TOP = 8, LABELS = 150, FIGURES = 60, MOVE_MS = 300;
+const TOP = 8, LABELS = 150, FIGURES = 60, MOVE_MS = 300;
 const MOST = 16; // bars; the table has all
+const ROOM = 280, LEAST_ROW = 24, MOST_ROW = 44; // pixels: of all bars where that lets each have as many
 
 const share = value => `${(100 * value).toFixed(value < 0.0995 ? 1 : 0)} %`;
+
+const rowOf = items => Math.min(MOST_ROW, Math.max(LEAST_ROW, ROOM / items.length));
 
 // What may have no effect has no number.
 const figure = item => item.certain ? share(item.importance) : "-";
 
-function drawBars(layer, items, {colour, length}) {
+function drawBars(layer, items, {colour, length, row}) {
   const bars = layer.selectAll("rect.importance").data(items, item => item.parameter);
   const target = bars.join(enter => enter.append("rect").attr("class", "importance").attr("x", LABELS).attr("width", 0));
-  target.attr("fill", colour).attr("height", 15).attr("rx", 1.5).attr("y", item => TOP + items.indexOf(item) * ROW + 2);
+  target.attr("fill", colour).attr("height", row - 9).attr("rx", 3)
+    .attr("y", item => TOP + items.indexOf(item) * row + 2);
   (movesFreely() ? target.transition().duration(MOVE_MS) : target)
     .attr("width", item => Math.max(1, Math.min(1, item.importance) * length));
 }
 
 function paint(area, {items}) {
-  const layer = area.svg.select("g.axes"), length = area.width - LABELS - FIGURES;
-  drawBars(layer, items, {colour: area.theme.accent, length});
+  const layer = area.svg.select("g.axes"), length = area.width - LABELS - FIGURES, row = rowOf(items);
+  const middle = i => TOP + i * row + (row - 9) / 2 + 2;
+  drawBars(layer, items, {colour: area.theme.accent, length, row});
   const names = layer.selectAll("text.name").data(items).join("text").attr("class", "name").attr("text-anchor", "end")
-    .attr("x", LABELS - 8).attr("y", (_, i) => TOP + i * ROW + 14).text(item => fit(item.parameter, LABELS - 14));
+    .attr("x", LABELS - 8).attr("y", (_, i) => middle(i)).attr("dy", "0.32em").text(item => fit(item.parameter, LABELS - 14));
   names.append("title").text(item => format.visible(item.parameter));
   layer.selectAll("text.figure").data(items).join("text").attr("class", "figure")
     .attr("x", item => LABELS + Math.min(1, item.importance) * length + 6)
-    .attr("y", (_, i) => TOP + i * ROW + 14).text(figure);
+    .attr("y", (_, i) => middle(i)).attr("dy", "0.32em").text(figure);
   return items.map((item, i) =>
-    ({item, label: item.parameter, x: LABELS + item.importance * length, y: TOP + i * ROW + 9}));
+    ({item, label: item.parameter, x: LABELS + item.importance * length, y: middle(i)}));
 }
 
 function describe({item}) {
@@ -62,7 +67,7 @@ export function importancesPlot(store, selection) {
 
   const card = new PlotCard(store, selection, {
     title: "Importances", name: "importances", controls: [metricChoice.element],
-    height: (_, data) => TOP + 8 + ROW * data.items.length, prepare, paint, describe,
+    height: (_, data) => TOP + 8 + rowOf(data.items) * data.items.length, prepare, paint, describe,
     summary: ({items, all, trials, metric}) =>
       `Share of the variation of ${metric} that each explains, from ${format.plural(trials, "result")}.` +
       (items.every(item => item.certain) ? "" : " -: cannot be told from no effect.") +

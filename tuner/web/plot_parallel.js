@@ -23,6 +23,9 @@ const MANY = 500;       // lines, from which they are thin
 const LINES = 64;       // in one path; where several cross it is darker
 const MOST = 4000;      // lines; more hide each other and take long
 const BEST = 400;       // of them that are drawn for sure
+const FAINTEST = 0.05;  // of the lines of many trials; where more cross it is
+                        // darker, so that one sees where most are
+const LEADING = 0.05;   // part of the trials, the best, that stand out of many
 
 // --- the axes ---
 
@@ -89,11 +92,24 @@ function thin(items) {
 // One path for all lines of a shade, the good ones last.
 function drawLines(area, marks, selection) {
   const trace = lines => to => lines.forEach(({points}) => traceLine(to, points));
-  const looks = marks.length > MANY ? {alpha: 0.35, width: HAIR} : {alpha: 0.8, width: 1.2};
   const [picked, left] = [true, false].map(is => thin(marks.filter(({trial}) => selection.accepts(trial) === is)));
   inChunks(left, LINES, some => area.pen.path(trace(some), {stroke: area.theme.idle, alpha: 0.12, width: HAIR}));
-  const order = [...d3.group(picked, ({colour}) => colour)].reverse();
-  for (const [stroke, lines] of order) inChunks(lines, LINES, some => area.pen.path(trace(some), {stroke, ...looks}));
+  const leading = picked.length > MANY ? Math.ceil(LEADING * picked.length) : picked.length;
+  const faint = {alpha: Math.max(FAINTEST, 0.35 * MANY / picked.length), width: HAIR};
+  const byShade = lines => [...d3.group(lines, ({colour}) => colour)].reverse();
+  // Each for itself: in one path they would not add up.
+  for (const [stroke, lines] of byShade(picked.slice(leading)))
+    for (const {points} of lines) area.pen.path(to => traceLine(to, points), {stroke, ...faint});
+  for (const [stroke, lines] of byShade(picked.slice(0, leading)))
+    inChunks(lines, LINES, some => area.pen.path(trace(some), {stroke, alpha: 0.8, width: picked.length > MANY ? HAIR : 1.2}));
+  drawBest(area, marks[0], selection);
+}
+
+// The best of all, unless it is not picked.
+function drawBest(area, best, selection) {
+  if (!selection.accepts(best.trial)) return;
+  area.pen.path(to => traceLine(to, best.points), {stroke: area.theme.card, width: 5, alpha: 0.8});
+  area.pen.path(to => traceLine(to, best.points), {stroke: area.theme.best, width: 2.5});
 }
 
 // The line whose height at x is nearest to y.

@@ -7,11 +7,12 @@ import {axisOf, drawAxes, drawLegend, span, within} from "./plot_axes.js";
 import {zoomable} from "./plot_zoom.js";
 import {logSwitch, metricMenu} from "./plot_controls.js";
 import {Question} from "./question.js";
-import {describeTrial, drawMarks, shapes} from "./marks.js";
+import {describeTrial, drawBest, drawMarks, shapes} from "./marks.js";
 import {traceLine} from "./pen.js";
 
 const LEAST_RESULTS = 3; // as tuner/search/models.c has it
 const SPREAD = 0.35; // of the room of a category, so that its trials can be distinguished
+const DENSE = 170;   // trials; more of them are drawn fainter
 const BOX = 14;      // pixels, half of what the model has of a value alone
 
 // Its own place for each trial, from -1 to 1, the same every time.
@@ -106,8 +107,9 @@ export const slicePlot = key => (store, selection) => {
       ({trial, x: x(parameter.of(trial)) + room * jitter(trial), y: y(metric.of(trial))}));
     area.pen.inside(inner, () => {
       drawMarks(area.pen, marks, area.theme,
-        ({trial}) => selection.accepts(trial) ? {alpha: 0.65} : {colour: area.theme.idle, alpha: 0.12});
+        ({trial}) => selection.accepts(trial) ? {alpha: Math.min(0.65, (DENSE / marks.length) ** 0.5)} : {colour: area.theme.idle, alpha: 0.12});
       drawBand(area, frame, logY.on ? raised(expected, yAxis.low) : expected);
+      drawBest(area, marks.find(({trial}) => trial === store.ranking[0]));
     });
     drawLegend(area, [{label: "result", colour: area.theme.good, shape: shapes.circle},
       ...expected.length > 0 ? [{label: "the model's median and 16-84 %", colour: area.theme.accent}] : []]);

@@ -103,7 +103,7 @@ export function timelinePlot(store, selection) {
       shape: made => made.tickSizeInner(-inner.height).tickPadding(8)});
     ticks.selectAll("text.day").data([axis.low]).join("text").attr("class", "day").attr("text-anchor", "end")
       .attr("x", inner.left - DATE_GAP).attr("y", 8).attr("dy", "0.71em")
-      .text(ms => `${format.moment(ms).slice(0, 10)} UTC`);
+      .text(ms => format.moment(ms).slice(0, 10));
     drawLabels(area, lanes, nameOf);
     const rows = new Map(lanes.map((lane, i) => [lane, inner.top + i * LANE]));
     const placed = bars.filter(bar => rows.has(bar.lane) && bar.to >= axis.low && bar.from <= axis.high).map(bar => {

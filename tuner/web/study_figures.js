@@ -22,6 +22,7 @@ export function figuresOf(store) {
     running: counts.active + counts.stopping,
     stopped: counts.stopped,
     failed: counts.failed,
+    cancelled: counts.cancelled,
     infeasible: counts.infeasible,
     confirming: confirming ?? 0,
   };

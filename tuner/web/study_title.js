@@ -11,10 +11,12 @@ export function namesOf(job) {
   return [...new Set([titleOf(job), job.hypertuneStatus.name])];
 }
 
+export const slugWord = slug => element("code.slug", {title: "Its name in commands"}, slug);
+
 // The same for the page, the second beside the first.
 export function titleWords(job) {
   const [title, slug] = namesOf(job);
-  return [element("bdi", {}, title), slug && [" ", element("code.slug", {title: "Its name in commands"}, slug)]];
+  return [element("bdi", {}, title), slug && [" ", slugWord(slug)]];
 }
 
 // "succeeded, 4 of 6 failed". `status`: of a study, here and below.
