@@ -216,6 +216,22 @@ def the_head_shows_how_far_the_study_is():
     behaves()
 
 
+def the_best_trial_is_marked_on_every_page():
+    _, job = server.call("GET", "%s/%d" % (OURS, studies["drawn"]))
+    best = job["hypertuneStatus"]["best"]["id"]
+    at = server.http + "/#/studies/%d/trials" % studies["drawn"]
+    browser.open(at)
+    browser.wait("document.querySelector('tr.best')")
+    tap.equal(browser.run("return [...document.querySelectorAll('tr.best')]"
+                          ".map(one => one.dataset.key)"), [best])
+    browser.open("%s/%s" % (at, best))
+    browser.wait_text("★ best", ".hero")
+    browser.open("%s/%d" % (at, int(best) % 12 + 1))
+    browser.wait_text("accuracy", ".figures")
+    tap.equal(browser.count(".hero"), 0)
+    behaves()
+
+
 def importances_have_one_bar_and_the_rest_on_request():
     look("goals")
     reach("Importances")
@@ -254,6 +270,7 @@ with harness.Server("--runner", "none", "--auth", "none") as server, \
         no_quarter_of_the_page_is_left_empty,
         an_outlier_leaves_the_others_their_room,
         the_head_shows_how_far_the_study_is,
+        the_best_trial_is_marked_on_every_page,
         infeasible_trials_are_called_so,
         a_short_timeline_tells_the_whole_time,
         importances_have_one_bar_and_the_rest_on_request,

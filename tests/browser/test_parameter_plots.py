@@ -8,9 +8,9 @@ import harness
 import plots
 import tap
 from plots import (
-    asked, behaves, brush, call, choose, GOALS, in_card, ink, look,
-    make_studies, PARAMETERS, reach, RESULTS, studies, STUDIES,
-    table, ticks, wait_contour, wait_missing, wait_note, words, words_of)
+    add, asked, behaves, brush, call, choose, GOALS, in_card, ink, legend,
+    look, make_studies, make_study, PARAMETERS, point, reach, RESULTS,
+    studies, STUDIES, table, ticks, wait_contour, wait_missing, wait_note, words, words_of)
 
 server = None
 browser = None
@@ -472,6 +472,46 @@ def large_numbers_and_single_values_are_drawn_whole():
     behaves()
 
 
+def failed_trials_are_where_they_failed():
+    look("goals", "/parameters")
+    for title in ("lr", "layers", "opt"):
+        reach(title)
+        tap.contains("failed", legend(title))
+    wait_contour()
+    tap.contains("failed", legend("Contour"))
+    look("drawn", "/parameters")
+    reach("lr")
+    tap.lacks("failed", legend("lr"))
+    behaves()
+
+
+def a_result_far_off_is_at_the_end_of_its_axis():
+    study = make_study("far-off", GOALS[:1])
+    draw = random.Random(7)
+    for _ in range(10):
+        add(study, point(draw), GOALS[:1])
+    for title, note in NOTES_OF_OUTLIERS.items():
+        look("far-off", "/parameters")
+        reach(title)
+        tap.lacks("far off", in_card(
+            title, "return card.querySelector('.note').textContent"), note)
+    call("%s/%d/trials" % (STUDIES, study), {
+        "parameters": words_of({"lr": 0.1, "layers": 1, "opt": "adam"}),
+        "finalMeasurement": {"stepCount": "1",
+                             "metrics": words({"accuracy": -40})}})
+    for title, note in NOTES_OF_OUTLIERS.items():
+        wait_note(title, note)
+    tap.true(min(ticks("Distribution of results", "x")) > 0,
+             ticks("Distribution of results", "x"))
+    behaves()
+
+
+NOTES_OF_OUTLIERS = {
+    "Parallel coordinates": "1 trial far off, drawn at the end of an axis.",
+    "Distribution of results": "1 trial far off, beyond the axis.",
+    "lr": "1 trial far off, drawn at the edge."}
+
+
 with harness.Server("--runner", "none", "--auth", "none") as server, \
         driven.Browser() as browser:
     plots.begin(server, browser)
@@ -482,6 +522,8 @@ with harness.Server("--runner", "none", "--auth", "none") as server, \
         a_contour_shows_the_model_its_doubt_and_what_comes_next,
         decades_are_logarithmic_on_axes_and_in_colours,
         a_tab_that_is_shown_again_has_its_answers,
+        failed_trials_are_where_they_failed,
+        a_result_far_off_is_at_the_end_of_its_axis,
         a_title_that_is_long_takes_one_line,
         ends_of_ranges_are_moved_by_keys,
         a_finger_picks_a_range,

@@ -22,9 +22,10 @@ export function number(value) {
   return String(Number(value.toPrecision(5)));
 }
 
-// 7m18s, 2h14m, 3d4h.
+// 808ms, 7m18s, 2h14m, 3d4h.
 export function duration(ms) {
   if (ms === null || ms === undefined || !(ms >= 0)) return "";
+  if (ms > 0 && ms < 1000) return `${Math.max(1, Math.round(ms))}ms`;
   const s = Math.round(ms / 1000);
   if (s < 60) return `${s}s`;
   if (s < 3600) return `${Math.floor(s / 60)}m${String(s % 60).padStart(2, "0")}s`;

@@ -1,5 +1,5 @@
-// page_trial.js - one trial: what it ran, why it was chosen and how it ended,
-// its curves and its output.
+// page_trial.js - one trial: its curves and its output, and beside them what it
+// ran, why it was chosen and how it ended.
 import {element, exact, renew, replace, notice, pairList} from "./dom.js";
 import {ApiError, get, post, trialPath} from "./api.js";
 import {openStudy, settleAddress} from "./open_study.js";
@@ -9,6 +9,7 @@ import {copy, shellWord} from "./copy.js";
 import {showPlots} from "./plot_card.js";
 import {trialCurvesPlot} from "./plot_trial_curves.js";
 import {stopCurvePlot} from "./plot_stop_curve.js";
+import {figure} from "./study_head.js";
 import {stateLabel, trialLink} from "./trial_columns.js";
 import {trialLog} from "./trial_log.js";
 import {doctorPairs, exitWords, factPairs, stopPairs, whyPairs} from "./trial_words.js";
@@ -125,6 +126,15 @@ function actions(store, trial, reload) {
 
 // --- the page ---
 
+function headFigures(store, trial) {
+  const {objective, startTimeMs, endTimeMs} = trial.hypertune, isBest = store.ranking[0]?.id === Number(trial.id);
+  return element("dl.figures", {},
+    objective !== undefined && element(isBest ? "div.figure.hero" : "div.figure", {}, element("dt", {}, element("bdi", {}, store.objective)),
+      element("dd", {}, element("bdi", {}, format.number(objective)),
+        isBest && element("span.tag", {title: "No other trial has a better result"}, "★ best"))),
+    startTimeMs > 0 && figure("Took", format.duration((endTimeMs || Date.now()) - startTimeMs)));
+}
+
 function heading(store, trial, reload) {
   const own = trial.hypertune;
   const next = step => store.trials[store.trials.findIndex(({id}) => id === Number(trial.id)) + step];
@@ -132,9 +142,10 @@ function heading(store, trial, reload) {
   return [
     element("p.crumbs", {}, element("a", {href: `#/studies/${store.id}`}, element("bdi", {}, store.title)), " / ",
       element("a", {href: `#/studies/${store.id}/trials`}, "trials"), ` / ${trial.id}`),
-    element("div.row.between", {},
-      element("div.row", {}, element("h1", {}, `Trial ${trial.id}`), stateLabel({state: own.state, reason: own.reason})),
-      element("div.row", {}, actions(store, trial, reload), link(next(-1), "Previous"), link(next(1), "Next"))),
+    element("header.card.head", {},
+      element("div.title", {}, element("h1", {}, `Trial ${trial.id}`), element("p.row", {}, stateLabel({state: own.state, reason: own.reason}))),
+      headFigures(store, trial),
+      element("div.row.actions", {}, actions(store, trial, reload), link(next(-1), "Previous"), link(next(1), "Next"))),
     own.reason && element("p.reason", {}, element("bdi", {}, own.reason)),
     own.silence && element("p.reason", {}, "It is ", element("bdi", {}, own.silence), "."),
     own.recordsDropped && element("p.reason", {}, `It reports more than its budget allows: ${own.recordsDropped} records are not stored, its result counts all.`),
@@ -144,11 +155,11 @@ function heading(store, trial, reload) {
 class TrialPage {
   constructor(root, study, id) {
     Object.assign(this, {root, study, id, store: openStudy(study).store, trial: null, log: null, ends: [], seen: "", asking: false, again: false});
-    this.head = element("div.title");
+    this.head = element("div");
     this.complaint = element("p.error", {role: "alert"});
     this.cards = element("div.packed");
     this.plots = element("div");
-    this.output = element("section.card.whole");
+    this.output = element("section.card");
     replace(root, element("p.quiet", {}, "Loading …"));
     this.ends.push(this.store.watch(() => this.follow()));
     this.follow();
@@ -206,7 +217,8 @@ class TrialPage {
     const {store, id} = this;
     settleAddress(this.study, store);
     const printed = store.status.kind !== "STUDY" && !onlyStudy();
-    replace(this.root, this.head, this.complaint, this.cards, this.plots, printed && this.output);
+    replace(this.root, this.head, this.complaint,
+      element("div.trial", {}, element("div.runs", {}, this.plots, printed && this.output), this.cards));
     if (!printed) return;
     this.log = trialLog(this.output, store.key, id, () => this.trial);
     this.ends.push(() => this.log.end());

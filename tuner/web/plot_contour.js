@@ -8,8 +8,9 @@ import {lackOfModel, scaleAsked, slicePath} from "./plot_slice.js";
 import {choice, logSwitch, metricMenu, toggle} from "./plot_controls.js";
 import {zoomable} from "./plot_zoom.js";
 import {Question} from "./question.js";
-import {describeTrial, dotFor, drawBest, radiusFor, shapes} from "./marks.js";
+import {describeTrial, dotFor, drawBest, drawMarks, KINDS, radiusFor, shapes} from "./marks.js";
 import {shade, sharesOf} from "./theme.js";
+import {StudyStore} from "./store.js";
 import * as format from "./format.js";
 
 const POINTS = 36, LEVELS = 12, NEXT = 5, CROWD = 1000;
@@ -108,7 +109,8 @@ export function contourPlot(store, selection) {
     const {x, y, metric} = pick();
     if (!y || x === y) return {missing: y ? "Choose two different parameters." : "Needs two parameters."};
     if (lackOfModel(store) !== null) return {missing: lackOfModel(store)};
-    const trials = store.results.filter(trial => x.place(trial) !== null && y.place(trial) !== null);
+    const hasBoth = trial => x.place(trial) !== null && y.place(trial) !== null;
+    const trials = store.results.filter(hasBoth), died = store.trials.filter(trial => StudyStore.hasFailed(trial) && hasBoth(trial));
     logX.offer(x, trials.map(trial => x.of(trial)));
     logY.offer(y, trials.map(trial => y.of(trial)));
     const {answer, problem} = model.look();
@@ -120,10 +122,10 @@ export function contourPlot(store, selection) {
     const results = deviation.on ? field.known : store.results.map(trial => metric.place(trial)).filter(Number.isFinite);
     logColours.offer(metric, results);
     return {x, y, metric, answer, sides: [{values: xs, isLog: logX.on, trials}, {values: ys, isLog: logY.on, trials}],
-      field, results, trials, next: preview.look().answer?.suggestions ?? []};
+      field, results, trials, died, next: preview.look().answer?.suggestions ?? []};
   }
 
-  function paint(area, {x, y, metric, sides, field, results, trials, next}) {
+  function paint(area, {x, y, metric, sides, field, results, trials, died, next}) {
     const {pen, theme} = area;
     const frame = drawAxes(area, modelAxis(x, sides[0]), modelAxis(y, sides[1]), {bar: true});
     const values = [frame.axes.x, frame.axes.y].map((axis, i) => sides[i].values.map(value => placed(value, axis)));
@@ -131,7 +133,8 @@ export function contourPlot(store, selection) {
     const share = sharesOfCells(field.known, {isLog: logColours.on, minimize, results});
     const even = !x.isCategory && !y.isCategory && values.every(axis => axis.length > 2) && !field.cells.includes(null);
     const isSeen = within(frame.inner);
-    const marks = trials.map(trial => ({trial, x: frame.x(x.of(trial)), y: frame.y(y.of(trial))})).filter(isSeen);
+    const place = trial => ({trial, x: frame.x(x.of(trial)), y: frame.y(y.of(trial))});
+    const marks = trials.map(place).filter(isSeen), failed = died.map(place).filter(isSeen);
     const coming = next.filter(({params}) => params[x.name] !== undefined && params[y.name] !== undefined)
       .map((point, i) => ({next: point, label: `next ${i}`,
         x: frame.x(placed(valueAt(point, x), frame.axes.x)), y: frame.y(placed(valueAt(point, y), frame.axes.y))})).filter(isSeen);
@@ -142,13 +145,15 @@ export function contourPlot(store, selection) {
     pen.path(to => picked.forEach(mark => dotFor(radius)(to, mark.x, mark.y, radius)),
       {fill: theme.text, alpha: many ? 0.5 : 1, stroke: many ? undefined : theme.card});
     drawBest(area, picked.find(({trial}) => trial === store.ranking[0]));
+    drawMarks(pen, failed, theme);
     pen.path(to => coming.forEach(mark => shapes.diamond(to, mark.x, mark.y, 7)),
       {fill: theme.bad, stroke: theme.card, width: 1.5});
     drawBar(area, frame.inner, shade, share.levels.map(format.number));
     drawLegend(area, [{label: "result", colour: theme.text, shape: shapes.circle},
+      ...failed.length > 0 ? [{...KINDS.failed, colour: theme.bad}] : [],
       ...coming.length > 0 ? [{label: "comes next", colour: theme.bad, shape: shapes.diamond}] : []]);
     if (!x.isCategory && !y.isCategory) zoomable(area, frame);
-    return [...marks, ...coming];
+    return [...marks, ...failed, ...coming];
   }
 
   function summarise({metric, answer, next}) {

@@ -2,10 +2,11 @@
 // large, of all trials and of those in the brushed ranges.
 import {PlotCard} from "./plot_card.js";
 import {dimensionsOf} from "./dimension.js";
-import {drawAxes, drawLegend, span, within} from "./plot_axes.js";
+import {drawAxes, drawLegend, span, within, withoutOutliers} from "./plot_axes.js";
 import {zoomable} from "./plot_zoom.js";
 import {logSwitch, metricMenu} from "./plot_controls.js";
 import {describeTrial} from "./marks.js";
+import {plural} from "./format.js";
 import {thinLine, traceLine} from "./pen.js";
 
 // [{trial, value, share}] by rising value.
@@ -32,11 +33,12 @@ export function edfPlot(store, selection) {
     if (trials.length < 2) return {missing: `Needs 2 results, has ${trials.length}.`};
     log.offer(metric, trials.map(trial => metric.place(trial)));
     const picked = selection.ranges.size > 0 ? trials.filter(trial => selection.accepts(trial)) : null;
-    return {metric, steps: distribution(trials, metric), picked: picked && distribution(picked, metric)};
+    const values = trials.map(trial => metric.place(trial)), typical = withoutOutliers(values, metric.sign, log.on);
+    return {metric, range: span(typical, log.on), outside: values.length - typical.length, steps: distribution(trials, metric), picked: picked && distribution(picked, metric)};
   }
 
-  function paint(area, {metric, steps, picked}) {
-    const frame = drawAxes(area, {label: metric.name, log: log.on, ...span(steps.map(step => step.value), log.on)},
+  function paint(area, {metric, range, steps, picked}) {
+    const frame = drawAxes(area, {label: metric.name, log: log.on, ...range},
       {label: "share of results", low: 0, high: 1});
     const {theme, pen} = area, shown = picked ?? steps;
     pen.inside(frame.inner, () => {
@@ -52,6 +54,7 @@ export function edfPlot(store, selection) {
   const card = new PlotCard(store, selection, {
     title: "Distribution of results", name: "distribution", height: 380, follows: true,
     controls: [metricChoice.element, log.element], prepare, paint,
+    summary: ({outside}) => outside > 0 ? `${plural(outside, "trial")} far off, beyond the axis.` : "",
     table: ({metric, steps}) => ({heads: ["Trial", metric.name, "Share at most that"],
       rows: steps.map(({trial, value, share}) => [trial.id, value, share])}),
     describe: ({trial, share}) => [["Share at most that", share.toFixed(3)], ...describeTrial(store, trial)],

@@ -3,7 +3,7 @@
 // table show.
 import {PlotCard} from "./plot_card.js";
 import {dimensionsOf} from "./dimension.js";
-import {axisOf, drawBar, drawTicks, fit, scaleOf, widthOf} from "./plot_axes.js";
+import {axisOf, drawBar, drawTicks, fit, scaleOf, widthOf, withoutOutliers} from "./plot_axes.js";
 import {logMenu, metricMenu} from "./plot_controls.js";
 import {Ranges, RANGES_HELP} from "./plot_ranges.js";
 import {describeTrial, inChunks} from "./marks.js";
@@ -40,14 +40,25 @@ function rightOf(texts) {
   return Math.max(MARGIN.right, d3.max(texts, widthOf) + BAR_SIDES);
 }
 
+function typicalOf(dimension, trials, isLog) {
+  const values = trials.map(trial => dimension.place(trial));
+  return dimension.kind === "metric" ? withoutOutliers(values, dimension.sign, isLog) : values;
+}
+
+function farOf(metric, trials, isLog) {
+  const typical = new Set(typicalOf(metric, trials, isLog));
+  return trials.filter(trial => metric.place(trial) !== null && !typical.has(metric.place(trial)));
+}
+
 // [{dimension, x, scale, axis, lacks}] from left to right; trials without a
-// value pass below the axis.
+// value pass below the axis, with one that is far off through its end.
 function layOut(area, dimensions, right, trials, isLog) {
   const [top, bottom] = [MARGIN.top, area.height - MARGIN.bottom];
   const left = leftOf(dimensions), width = area.width - left - right;
   return dimensions.map((dimension, i) => {
-    const axis = axisOf(dimension, trials.map(trial => dimension.place(trial)), isLog(dimension));
-    return {dimension, axis, scale: scaleOf(axis, [bottom, top]), lacking: bottom + 18,
+    const axis = axisOf(dimension, typicalOf(dimension, trials, isLog(dimension)), isLog(dimension));
+    const scale = scaleOf(axis, [bottom, top]);
+    return {dimension, axis, scale: scale.clamp?.(true) ?? scale, lacking: bottom + 18,
       lacks: trials.some(trial => dimension.place(trial) === null),
       x: left + (dimensions.length > 1 ? width * i / (dimensions.length - 1) : width / 2)};
   });
@@ -145,7 +156,8 @@ export function parallelPlot(store, selection) {
     if (trials.length === 0) return {missing: "No trial has a result yet."};
     const dimensions = [...parameters, ...metrics];
     logs.offer(dimensions, dimension => trials.map(trial => dimension.place(trial)).filter(value => value !== null));
-    return {dimensions, metric, trials};
+    const far = new Set(metrics.flatMap(one => farOf(one, trials, logs.isOn(one))));
+    return {dimensions, metric, trials, far: far.size};
   }
 
   function paint(area, {dimensions, metric, trials}) {
@@ -169,9 +181,10 @@ export function parallelPlot(store, selection) {
     help: RANGES_HELP,
     leastWidth: ({dimensions}) => leftOf(dimensions) + MARGIN.right + LEAST_GAP * (dimensions.length - 1),
     controls: [metricChoice.element, logs.element], prepare, paint, find: findLine, ring: ringLines,
-    summary: ({trials}) => {
+    summary: ({trials, far}) => {
       const picked = trials.filter(trial => selection.accepts(trial)).length;
       return "Drag on an axis to pick a range." +
+        (far > 0 ? ` ${format.plural(far, "trial")} far off, drawn at the end of an axis.` : "") +
         (picked > MOST ? ` ${MOST} of ${picked} trials are drawn, the best among them.` : "");
     },
     table: ({dimensions, trials}) => ({heads: ["Trial", ...dimensions.map(dimension => dimension.name)],

@@ -3,16 +3,19 @@
 import {studyPath} from "./api.js";
 import {PlotCard} from "./plot_card.js";
 import {dimensionsOf} from "./dimension.js";
-import {axisOf, drawAxes, drawLegend, span, within} from "./plot_axes.js";
+import {axisOf, drawAxes, drawLegend, span, within, withoutOutliers} from "./plot_axes.js";
 import {zoomable} from "./plot_zoom.js";
 import {logSwitch, metricMenu} from "./plot_controls.js";
 import {Question} from "./question.js";
-import {describeTrial, drawBest, drawMarks, shapes} from "./marks.js";
+import {describeTrial, drawBest, drawMarks, KINDS, shapes} from "./marks.js";
+import {StudyStore} from "./store.js";
 import {traceLine} from "./pen.js";
+import {plural} from "./format.js";
 
 const LEAST_RESULTS = 3; // as tuner/search/models.c has it
 const SPREAD = 0.35; // of the room of a category, so that its trials can be distinguished
 const DENSE = 170;   // trials; more of them are drawn fainter
+const EDGE = 5;      // pixels from it to failed trials and outliers
 const BOX = 14;      // pixels, half of what the model has of a value alone
 
 // Its own place for each trial, from -1 to 1, the same every time.
@@ -93,18 +96,21 @@ export const slicePlot = key => (store, selection) => {
     logX.offer(parameter, trials.map(trial => parameter.of(trial)));
     const {answer, problem} = question.look();
     logY.offer(metric, trials.map(trial => metric.of(trial)));
-    return {parameter, metric, trials, expected: expectedOf(answer), through: answer?.trial, problem};
+    const failed = store.trials.filter(trial => StudyStore.hasFailed(trial) && parameter.place(trial) !== null);
+    const values = trials.map(trial => metric.of(trial)), typical = withoutOutliers(values, metric.sign, logY.on);
+    return {parameter, metric, trials, failed, typical, outside: values.length - typical.length, expected: expectedOf(answer), through: answer?.trial, problem};
   }
 
-  function paint(area, {parameter, metric, trials, expected}) {
-    const values = [...trials.map(trial => metric.of(trial)),
-      ...expected.flatMap(({low, high}) => logY.on ? [high] : [low, high])];
+  function paint(area, {parameter, metric, trials, failed, typical, expected}) {
+    const values = [...typical, ...expected.flatMap(({low, high}) => logY.on ? [high] : [low, high])];
     const yAxis = {label: metric.name, log: logY.on, ...span(values, logY.on)};
     const frame = drawAxes(area, axisOf(parameter, trials.map(trial => parameter.of(trial)), logX.on), yAxis);
     const {x, y, inner} = frame;
     const room = parameter.isCategory ? x.step() * SPREAD : 0;
-    const marks = trials.map(trial =>
-      ({trial, x: x(parameter.of(trial)) + room * jitter(trial), y: y(metric.of(trial))}));
+    const place = value => area.view === null ? Math.min(bottom, Math.max(inner.top + EDGE, y(value))) : y(value);
+    const at = trial => x(parameter.of(trial)) + room * jitter(trial), bottom = inner.top + inner.height - EDGE;
+    const marks = [...trials.map(trial => ({trial, x: at(trial), y: place(metric.of(trial))})),
+      ...failed.map(trial => ({trial, x: at(trial), y: bottom}))];
     area.pen.inside(inner, () => {
       drawMarks(area.pen, marks, area.theme,
         ({trial}) => selection.accepts(trial) ? {alpha: Math.min(0.65, (DENSE / marks.length) ** 0.5)} : {colour: area.theme.idle, alpha: 0.12});
@@ -112,6 +118,7 @@ export const slicePlot = key => (store, selection) => {
       drawBest(area, marks.find(({trial}) => trial === store.ranking[0]));
     });
     drawLegend(area, [{label: "result", colour: area.theme.good, shape: shapes.circle},
+      ...failed.length > 0 ? [{...KINDS.failed, colour: area.theme.bad}] : [],
       ...expected.length > 0 ? [{label: "the model's median and 16-84 %", colour: area.theme.accent}] : []]);
     if (!parameter.isCategory) zoomable(area, frame);
     return marks.filter(within(inner));
@@ -120,8 +127,9 @@ export const slicePlot = key => (store, selection) => {
   const card = new PlotCard(store, selection, {
     title: key.replace(/^parameter:/, ""), name: `slice-${key.replace(/^parameter:/, "")}`, height: 260, follows: true,
     controls: [logX.element, logY.element], prepare, paint, questions: [question],
-    summary: ({through, problem}) => through ? `The model is cut through trial ${through}.`
+    summary: ({through, problem, outside}) => [through ? `The model is cut through trial ${through}.`
       : lackOfModel(store) ?? (problem ? `There is no model: ${problem.message}.` : ""),
+    outside > 0 ? `${plural(outside, "trial")} far off, drawn at the edge.` : ""].filter(Boolean).join(" "),
     table: ({parameter, metric, expected, trials}) => expected.length > 0
       ? {heads: [parameter.name, "16 %", "Median", "84 %"],
         rows: expected.map(({value, low, median, high}) => [value, low, median, high])}

@@ -10,7 +10,8 @@ const SPARK = {width: 132, height: 34, edge: 3}; // pixels
 
 // --- figures ---
 
-function figure(label, ...content) {
+// A label above what it is about, also for the head of a trial.
+export function figure(label, ...content) {
   return element("div.figure", {}, element("dt", {}, label), element("dd", {}, content));
 }
 
