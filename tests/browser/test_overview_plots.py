@@ -10,8 +10,8 @@ import tap
 from fake_runner import Runner
 from plots import (
     add, behaves, call, choose, GOALS, in_card, legend, look, make_studies,
-    make_study, OURS, PARAMETERS, reach, studies, STUDIES, table, ticks, wait_missing,
-    wait_note, words, words_of)
+    make_study, OURS, PARAMETERS, reach, studies, STUDIES, table, ticks,
+    wait_missing, wait_note, words, words_of)
 
 server = None
 browser = None

@@ -10,7 +10,8 @@ import tap
 from plots import (
     add, asked, behaves, brush, call, choose, GOALS, in_card, ink, legend,
     look, make_studies, make_study, PARAMETERS, point, reach, RESULTS,
-    studies, STUDIES, table, ticks, wait_contour, wait_missing, wait_note, words, words_of)
+    studies, STUDIES, table, ticks, wait_contour, wait_missing, wait_note,
+    words, words_of)
 
 server = None
 browser = None
@@ -181,9 +182,10 @@ def decades_are_logarithmic_on_axes_and_in_colours():
     choose("Contour", "y", "parameter:cut")
     browser.wait("[...document.querySelectorAll('.y-label')].some("
                  "one => one.firstChild.data === 'cut')")
-    for title, column in (("Contour", 1), ("cut", 0)):
+    for title, column, note in (("Contour", 1, "as in trial"),
+                                ("cut", 0, "cut through trial")):
         reach(title)
-        wait_note(title, "trial")
+        wait_note(title, note)
         points = sorted({float(row[column]) for row in table(title)[1]})
         tap.true(points[len(points) // 2] < 0.01 * points[-1],
                  "points of the model, even on the axis: %s" % points)

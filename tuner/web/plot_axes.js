@@ -67,7 +67,7 @@ export function span(values, log = false) {
 }
 
 const FEWEST = 8;        // values, from which some can be outliers
-const TYPICAL = 0.1;     // of the values are worse than what is typical of them
+const TYPICAL = 0.2;     // of the values are worse than what is typical of them
 const OUTLYING = 3;      // times the distance from there to the best
 
 // The values but those so poor that beside them all others would look alike;

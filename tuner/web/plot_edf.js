@@ -34,7 +34,8 @@ export function edfPlot(store, selection) {
     log.offer(metric, trials.map(trial => metric.place(trial)));
     const picked = selection.ranges.size > 0 ? trials.filter(trial => selection.accepts(trial)) : null;
     const values = trials.map(trial => metric.place(trial)), typical = withoutOutliers(values, metric.sign, log.on);
-    return {metric, range: span(typical, log.on), outside: values.length - typical.length, steps: distribution(trials, metric), picked: picked && distribution(picked, metric)};
+    return {metric, range: span(typical, log.on), outside: values.length - typical.length,
+      steps: distribution(trials, metric), picked: picked && distribution(picked, metric)};
   }
 
   function paint(area, {metric, range, steps, picked}) {

@@ -20,7 +20,8 @@ const MOST_LEFT = 160;  // of the first one, for its labels
 const TICK_ROOM = 10;   // between a label and its axis
 const TICK_PIXELS = 40;
 const MANY = 500;       // lines, from which they are thin
-const LINES = 64;       // in one path; where several cross it is darker
+const LINES = 64;       // in one path; where paths cross it is darker,
+const FEW = 4;          // with as few where the faint ones are to add up
 const MOST = 4000;      // lines; more hide each other and take long
 const BEST = 400;       // of them that are drawn for sure
 const FAINTEST = 0.05;  // of the lines of many trials; where more cross it is
@@ -108,9 +109,8 @@ function drawLines(area, marks, selection) {
   const leading = picked.length > MANY ? Math.ceil(LEADING * picked.length) : picked.length;
   const faint = {alpha: Math.max(FAINTEST, 0.35 * MANY / picked.length), width: HAIR};
   const byShade = lines => [...d3.group(lines, ({colour}) => colour)].reverse();
-  // Each for itself: in one path they would not add up.
   for (const [stroke, lines] of byShade(picked.slice(leading)))
-    for (const {points} of lines) area.pen.path(to => traceLine(to, points), {stroke, ...faint});
+    inChunks(lines, FEW, some => area.pen.path(trace(some), {stroke, ...faint}));
   for (const [stroke, lines] of byShade(picked.slice(0, leading)))
     inChunks(lines, LINES, some => area.pen.path(trace(some), {stroke, alpha: 0.8, width: picked.length > MANY ? HAIR : 1.2}));
   drawBest(area, marks[0], selection);

@@ -98,7 +98,8 @@ export const slicePlot = key => (store, selection) => {
     logY.offer(metric, trials.map(trial => metric.of(trial)));
     const failed = store.trials.filter(trial => StudyStore.hasFailed(trial) && parameter.place(trial) !== null);
     const values = trials.map(trial => metric.of(trial)), typical = withoutOutliers(values, metric.sign, logY.on);
-    return {parameter, metric, trials, failed, typical, outside: values.length - typical.length, expected: expectedOf(answer), through: answer?.trial, problem};
+    return {parameter, metric, trials, failed, typical, outside: values.length - typical.length,
+      expected: expectedOf(answer), through: answer?.trial, problem};
   }
 
   function paint(area, {parameter, metric, trials, failed, typical, expected}) {
