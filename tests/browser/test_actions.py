@@ -340,6 +340,34 @@ def the_form_of_a_trial_follows_conditions_and_steps():
               [{"loss": "", "opt": "sgd", "lr": 0.5, "units": 8}], trials)
 
 
+def several_studies_are_stopped_and_deleted_at_once():
+    several = [make_study("several %d" % i) for i in range(3)]
+    other = make_study("another one")
+    show(page, "#/studies", "several 2")
+    page.type("[aria-label='Search by name']", "several")
+    page.wait("document.querySelectorAll('tr[data-key]').length === 3", "them")
+    for number in several:
+        page.click("input", "Mark %d" % number)
+    page.wait_text("3 studies marked", "[role=toolbar]")
+    page.click("button", "Stop 3")
+    page.wait_text("several 1", "dialog")
+    page.click("dialog button", "Stop")
+    page.wait("!document.querySelector('dialog')", "they are stopped")
+    tap.equal([call("GET", "/hypertune/v1/studies/%d" % number)
+               ["hypertuneStatus"]["state"] for number in (*several, other)],
+              ["STOPPED"] * 3 + ["RUNNING"])
+    page.wait("document.querySelectorAll('.state.stopped').length === 3",
+              "their states")
+    for number in several[:2]:
+        page.click("input", "Mark %d" % number)
+    page.click("button", "Delete 2")
+    page.click("dialog button", "Delete")
+    page.wait("document.querySelectorAll('tr[data-key]').length === 1", "one")
+    tap.equal([server.call("GET", "/hypertune/v1/studies/%d" % number)[0]
+               for number in (*several, other)], [404, 404, 200, 200])
+    behaves(page, "several studies")
+
+
 def a_study_is_paused_changed_stopped_and_deleted():
     number = make_study("steered")
     show(page, study(number), "steered")
@@ -551,5 +579,6 @@ with harness.Server("--auth", "none") as server, browser.Browser() as page:
         all_trials_are_saved_as_the_command_exports_them,
         chosen_columns_are_remembered,
         events_are_shown_and_chosen_by_kind,
+        several_studies_are_stopped_and_deleted_at_once,
         a_study_is_paused_changed_stopped_and_deleted,
     ])

@@ -9,7 +9,7 @@ import {mostTrials} from "./study_figures.js";
 import {plural} from "./format.js";
 import {may} from "./session.js";
 
-const OVER = ["SUCCEEDED", "STOPPED", "FAILED", "CANCELLED"];
+export const OVER = ["SUCCEEDED", "STOPPED", "FAILED", "CANCELLED"];
 
 const isOver = store => OVER.includes(store.status.state);
 const searches = store => store.status.kind !== "CUSTOM";

@@ -24,7 +24,7 @@ export function actDialog({title, body, label, kind = "primary", act, ready = ()
     }},
       element("form", {onsubmit: submit, oninput: () => button.disabled = !ready()},
         element("h2", {}, title), body, complaint,
-        element("div.row.end", {}, element("button", {type: "button", onclick: () => dialog.close()}, "Cancel"), button)));
+        element("div.row.end", {}, element("button", {type: "button", onclick: () => dialog.close()}, "Back"), button)));
 
     async function submit(event) {
       event.preventDefault();

@@ -3,6 +3,7 @@ import {element, replace} from "./dom.js";
 import {all, OURS} from "./api.js";
 import {listen} from "./live.js";
 import {Table} from "./table.js";
+import {markedBar} from "./marked_studies.js";
 import {mostTrials} from "./study_figures.js";
 import {namesOf, reasonWords, stateChip, stateWords, titleWords} from "./study_title.js";
 import {may, seesAll} from "./session.js";
@@ -66,17 +67,24 @@ function noStudies() {
 
 export function studiesPage(root) {
   let jobs = null, complaint = "", timer = 0, asking = false;
+  const marked = new Set(), bar = element("div"); // numbers of studies, and what is done with them
   const search = element("input", {type: "search", placeholder: "Search by name", ariaLabel: "Search by name",
     oninput: () => draw()});
   const chosen = element("select", {ariaLabel: "State", onchange: () => draw()},
     element("option", {value: ""}, "All states"),
     STATES.map(value => element("option", {value}, format.state(value))));
   const table = new Table({name: "studies", label: "Studies", columns: COLUMNS, key: number, sort: {key: "created", down: true},
-    href: job => job && `#/studies/${number(job)}`, empty: "No study is like that."});
+    href: job => job && `#/studies/${number(job)}`, marks: may("submit") && seesAll() ? {has: key => marked.has(key), toggle: mark} : null,
+    empty: "No study is like that."});
   const list = element("div");
   replace(root, element("div.row.between", {},
     element("h1", {}, "Studies"),
-    element("div.row", {}, search, chosen, table.chooser, newStudy())), list);
+    element("div.row", {}, search, chosen, table.chooser, newStudy())), bar, list);
+
+  function mark(key) {
+    if (!marked.delete(key)) marked.add(key);
+    draw();
+  }
 
   const isShown = job => namesOf(job).some(name => name.toLowerCase().includes(search.value.toLowerCase())) &&
     (chosen.value === "" || chosen.value === job.hypertuneStatus.state);
@@ -87,6 +95,7 @@ export function studiesPage(root) {
     if (jobs.length === 0) return replace(list, noStudies());
     if (!table.element.isConnected) replace(list, table.element);
     table.show(jobs.filter(isShown));
+    markedBar(bar, jobs.filter(job => marked.has(number(job))), marked, load);
   }
 
   async function load() {
