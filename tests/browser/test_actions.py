@@ -488,8 +488,7 @@ def what_is_shown_is_saved():
 
 
 def all_trials_are_saved_as_the_command_exports_them():
-    """With metrics that are no goal, which the table does not show, and every
-    number as it is."""
+    """With metrics that are no goal, and every number as it is."""
     path = "%s/%s" % (ROOT, call("POST", ROOT, {
         "displayName": "exported", "studySpec": {
             "metrics": [{"metricId": "loss", "goal": "MINIMIZE"}],

@@ -147,6 +147,13 @@ def a_share_shows_its_study_and_leads_to_nothing_else():
         tap.equal(page.run(
             "return [...document.querySelectorAll('a')].map(one => one.hash)"
             ".filter(hash => /edit|clone|config|server|new/.test(hash))"), [])
+        page.open(url + "/trials?filter=id>0&sort=-x&marks=1")
+        page.wait("document.querySelector('tr[aria-selected=true]')"
+                  "?.dataset.key === '1'", "the view of the link")
+        tap.equal(page.run("""return [
+            document.querySelector(".filter").value, location.hash,
+            document.querySelector("th[aria-sort=descending]").title]"""),
+            ["id>0", "#/studies/1/trials?filter=id%3E0&sort=-x&marks=1", "x"])
     expect(401)  # before it logged in
 
 

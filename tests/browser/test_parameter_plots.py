@@ -179,6 +179,7 @@ def decades_are_logarithmic_on_axes_and_in_colours():
     foot, middle, head = bar(title)
     tap.true(abs((foot + head) / 2 - middle) < 0.01 * foot,
              (abs((foot + head) / 2 - middle), 0.01 * foot))
+    reach("Contour")
     choose("Contour", "y", "parameter:cut")
     browser.wait("[...document.querySelectorAll('.y-label')].some("
                  "one => one.firstChild.data === 'cut')")

@@ -14,14 +14,15 @@
 
 enum {
     PIECE_ROWS = 2000,
-    MOST_CHANGES = 1000 /* events; after more the whole table is written */
+    MOST_CHANGES = 1000, /* events; after more the whole table is written */
+    MOST_OTHERS = 64     /* metrics of a trial that are no goals */
 };
 
 /* What one row is made of, in this order. */
 static const char *const columns[] = {
     "id",       "state",   "objective",  "step",     "createMs", "startMs",
     "endMs",    "attempt", "replicate",  "confirms", "outside",  "reason",
-    "stopRule", "why",     "parameters", "metrics",  "attempts"};
+    "stopRule", "why",     "parameters", "metrics",  "others",   "attempts"};
 
 /* --- one row --- */
 
@@ -76,13 +77,38 @@ static enum ht_status find_measured(struct db *db, struct arena *arena,
     return HT_OK;
 }
 
-static void push_metrics(cJSON *row, struct arena *arena, const struct job *job,
-                         const struct measurement_row *measured)
+static void push_metrics(cJSON *row, const struct job *job,
+                         const struct node *map)
 {
-    const struct node *map = node_read_stored(arena, measured->metrics);
     cJSON *values = push_array(row);
     for (size_t i = 0; i < job->n_metrics; i++)
         push_member(values, map, job->metrics[i].name);
+}
+
+static bool is_goal(const struct job *job, const char *name)
+{
+    for (size_t i = 0; i < job->n_metrics; i++)
+        if (strcmp(job->metrics[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+/* What was measured beside the job's metrics: a map by name, or null. */
+static void push_others(cJSON *row, const struct job *job,
+                        const struct node *map)
+{
+    cJSON *others = NULL;
+    int left = MOST_OTHERS;
+    NODE_EACH (metric, node_items(map)) {
+        if (is_goal(job, metric->key) || left == 0)
+            continue;
+        left--;
+        if (others == NULL)
+            others = json_push_object(row);
+        cJSON_AddItemToObject(others, metric->key, json_of_node(metric));
+    }
+    if (others == NULL)
+        push_null(row);
 }
 
 static void push_attempt(cJSON *array, const struct attempt_row *attempt)
@@ -123,6 +149,7 @@ static enum ht_status make_row(const struct trial_walk *walk,
         find_measured(walk->reader->db, arena, trial, &measured, err);
     if (status != HT_OK)
         return status;
+    const struct node *metrics = node_read_stored(arena, measured.metrics);
     cJSON *row = cJSON_CreateArray();
     json_push_int(row, trial->id);
     json_push_string(row, db_trial_state_name(trial->state));
@@ -142,7 +169,8 @@ static enum ht_status make_row(const struct trial_walk *walk,
     push_member(row, node_read_stored(arena, trial->stop), "rule");
     push_member(row, node_read_stored(arena, trial->why), "kind");
     push_parameters(row, arena, walk->job, trial);
-    push_metrics(row, arena, walk->job, &measured);
+    push_metrics(row, walk->job, metrics);
+    push_others(row, walk->job, metrics);
     status = push_attempts(row, walk->reader->db, arena, trial, err);
     if (status == HT_OK)
         *out = row;

@@ -38,9 +38,9 @@ function differences(store, trials, facts) {
   same > 0 && element("p.quiet.note", {}, `${format.plural(same, "parameter")} with one value in all of them.`)];
 }
 
-// Fills `root`; returns the function that ends it.
-export function showComparison(root, store, selection) {
-  const ids = [...selection.marked].sort((a, b) => a - b);
+// Fills `root` with the trials of these numbers; returns the function that ends it.
+// `close()`: what the reader's button does.
+export function showComparison(root, store, selection, ids, close) {
   const plots = element("div"), table = element("div");
   const facts = new Map(); // of the newest attempt, by trial
   const draw = () => replace(table, differences(store, ids.map(id => store.trial(id)).filter(Boolean), facts));
@@ -52,16 +52,15 @@ export function showComparison(root, store, selection) {
   });
   const unwatch = store.watch(draw);
   const endPlots = showPlots(plots, store, selection, [trialCurvesPlot({title: "Curves", ids})]);
-  const end = () => {
+  replace(root, element("section.card.comparison", {ariaLabel: "Comparison"},
+    element("div.row.between", {}, element("h2", {}, `Trials ${ids.join(", ")}`),
+      element("button.plain", {onclick: close, ariaLabel: "Close"}, "×")),
+    table, plots));
+  draw();
+  ids.forEach(learn);
+  return () => {
     unwatch();
     endPlots();
     replace(root);
   };
-  replace(root, element("section.card.comparison", {ariaLabel: "Comparison"},
-    element("div.row.between", {}, element("h2", {}, `Trials ${ids.join(", ")}`),
-      element("button.plain", {onclick: end, ariaLabel: "Close"}, "×")),
-    table, plots));
-  draw();
-  ids.forEach(learn);
-  return end;
 }

@@ -4,7 +4,7 @@ import * as format from "./format.js";
 
 export class Dimension {
   // kind: "parameter" or "metric"; at: its place in trial.parameters or
-  // trial.metrics. One made anew for the same study has an equal key.
+  // trial.metrics, -1: in trial.others. One made anew for the same study has an equal key.
   constructor(kind, name, at, settings) {
     this.kind = kind;
     this.name = name;
@@ -27,6 +27,7 @@ export class Dimension {
 
   // What the trial has: a number or a text, null or undefined without one.
   of(trial) {
+    if (this.at < 0) return trial.others.get(this.name);
     return this.kind === "parameter" ? trial.parameters[this.at] : trial.metrics[this.at];
   }
 
@@ -84,8 +85,14 @@ export function otherMetrics(names, metrics) {
   return names.filter(name => !known.has(name)).map(name => new Dimension("metric", name, -1));
 }
 
+// All of them, parameters first.
+export function allDimensions(store) {
+  const {parameters, metrics, others} = dimensionsOf(store);
+  return [...parameters, ...metrics, ...others];
+}
+
 // The dimensions of the store's study, in the order of its table; made anew
-// when its spec has come.
+// when its spec has come. `others`: metrics that are no goals.
 export function dimensionsOf(store) {
   const specs = readSpecs(store.spec?.parameters);
   const goals = new Map((store.spec?.metrics ?? []).map(metric => [metric.metricId, metric]));
@@ -97,5 +104,5 @@ export function dimensionsOf(store) {
     return new Dimension("metric", name, at, {goal: metric?.goal ?? null,
       bound: safety ? Number(safety.safetyThreshold ?? 0) : null});
   });
-  return {parameters, metrics};
+  return {parameters, metrics, others: otherMetrics(store.others, metrics)};
 }

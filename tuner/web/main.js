@@ -32,9 +32,9 @@ function decoded(part) {
 
 // "#/studies/7/trials?x=lr" -> its parts, decoded, and its query.
 function readPlace() {
-  const [path, query] = location.hash.replace(/^#\/?/, "").split("?");
+  const [path, ...query] = location.hash.replace(/^#\/?/, "").split("?");
   return {parts: path.split("/").filter(part => part).map(decoded),
-    query: new URLSearchParams(query)};
+    query: new URLSearchParams(query.join("?"))};
 }
 
 function findPage([first, study, tab, trial]) {

@@ -16,6 +16,7 @@ import {parametersTab} from "./page_study_parameters.js";
 import {timelineTab} from "./page_study_timeline.js";
 import {trialsTab} from "./page_trials.js";
 import {configTab} from "./page_config.js";
+import {followView, readView, viewQuery} from "./view_address.js";
 
 const CLOCK_MS = 1000;
 const searches = store => store.status.kind !== "CUSTOM";
@@ -38,8 +39,8 @@ function complaint(store) {
 
 // --- the tabs ---
 
-function tabLinks(store, tabs, chosen) {
-  return tabs.map(tab => element("a", {href: `#/studies/${store.id}/${tab.name}`,
+function tabLinks(store, selection, tabs, chosen) {
+  return tabs.map(tab => element("a", {href: `#/studies/${store.id}/${tab.name}${viewQuery(selection, tab.name)}`,
     ariaCurrent: tab === chosen ? "page" : null}, tab.label));
 }
 
@@ -48,11 +49,20 @@ function refusal(text) {
     element("h1", {}, text), !onlyStudy() && element("a.button", {href: "#/"}, "All studies"));
 }
 
-export function studyPage(root, {parts}) {
+// Keeps the links up to date with what is picked, and the page's address.
+function followTabs(root, store, selection, tabs, chosen) {
+  const draw = () => renew(root, tabLinks(store, selection, tabs, chosen));
+  draw();
+  const ends = [selection.watch(what => what !== "hovered" && draw()), followView(selection, chosen.name)];
+  return () => ends.forEach(end => end());
+}
+
+export function studyPage(root, {parts, query}) {
   const {store, selection} = openStudy(parts[1]);
   const heading = element("div.title"), trouble = element("p.error", {role: "alert"}), banner = element("div");
   const figures = element("div"), tabs = element("nav.tabs", {ariaLabel: "Parts of the study"});
-  const actions = element("div"), head = element("header.card.head", {}, heading, figures, actions), ranges = element("div"), body = element("div");
+  const actions = element("div"), head = element("header.card.head", {}, heading, figures, actions);
+  const ranges = element("div"), body = element("div");
   let endTab = null;
 
   // The tab is made once the study is known, and then follows it by itself.
@@ -61,12 +71,13 @@ export function studyPage(root, {parts}) {
     const offered = TABS.filter(tab => tab.has(store));
     const chosen = parts[2] === undefined ? offered[0] : offered.find(tab => tab.name === parts[2]);
     replace(root, head, trouble, banner, tabs, ranges, body);
-    replace(tabs, tabLinks(store, offered, chosen));
     if (chosen) {
-      const ends = [studyBanner(banner, store), actionsBar(actions, store), rangesBar(ranges, store, selection),
-        chosen.show(body, store, selection)];
+      readView(query, selection, store, chosen.name);
+      const ends = [followTabs(tabs, store, selection, offered, chosen), studyBanner(banner, store), actionsBar(actions, store),
+        rangesBar(ranges, store, selection), chosen.show(body, store, selection)];
       endTab = () => ends.forEach(end => end());
     } else {
+      replace(tabs, tabLinks(store, selection, offered, chosen));
       replace(body, refusal("The study has no such page"));
       endTab = () => {};
     }

@@ -7,6 +7,7 @@ import {trialColumns} from "./trial_columns.js";
 import {Table, download} from "./table.js";
 import {exportCsv, exportJson} from "./export.js";
 import {MOST_COMPARED, showComparison} from "./compare.js";
+import {readTrials} from "./view_address.js";
 import * as format from "./format.js";
 
 const STATES = ["ACTIVE", "STOPPING", "REQUESTED", "PAUSED", "SUCCEEDED", "STOPPED", "FAILED", "INFEASIBLE", "CANCELLED"];
@@ -15,11 +16,18 @@ const TYPE_MS = 150;
 // "" is any state; of the failed trials some are infeasible.
 const isIn = (state, trial) => state === "" || trial.state === state || (state === "FAILED" && StudyStore.hasFailed(trial));
 
+// A sort of the table as text: "-auc" is downwards. Null where there is no such column.
+const sortText = ({key, down}) => down ? `-${key}` : key;
+const readSort = (text, columns) => columns.flatMap(({key}) => [{key, down: true}, {key, down: false}])
+  .find(sort => sortText(sort) === text) ?? null;
+
 export function trialsTab(root, store, selection) {
-  const stateMenu = element("select", {ariaLabel: "State", onchange: () => draw()},
+  const {choices} = selection;
+  const stateMenu = element("select", {ariaLabel: "State", onchange: () => selection.choose("state", stateMenu.value)},
     element("option", {value: ""}, "All states"), STATES.map(value => element("option", {value}, format.state(value))));
   const filter = element("input.filter", {type: "search", ariaLabel: "Filter", spellcheck: false,
-    placeholder: "Filter: lr<0.1 state=failed", oninput: () => later(draw)});
+    value: choices.get("filter") ?? "", placeholder: "Filter: lr<0.1 state=failed",
+    oninput: () => later(() => selection.choose("filter", filter.value))});
   const complaint = element("p.error", {role: "alert"});
   const count = element("span.quiet", {role: "status"});
   const compareButton = element("button", {onclick: () => compare()});
@@ -32,7 +40,7 @@ export function trialsTab(root, store, selection) {
   const table = new Table({name: "trials", label: "Trials", columns,
     href: trial => trial && `#/studies/${store.id}/trials/${trial.id}`,
     marks: {has: id => selection.marked.has(id), toggle: id => selection.toggleMark(id)},
-    hover: id => selection.hover(id),
+    hover: id => selection.hover(id), sorted: sort => selection.choose("sort", sortText(sort)),
     look: trial => [trial.id === selection.hovered && "hovered", trial === store.ranking[0] && "best"].filter(Boolean).join(" ")});
   const saving = element("details.menu", {}, element("summary.button", {}, "Download"), element("div.card", {},
     element("button", {onclick: () => download(`${store.status.name}.csv`, "text/csv", table.csv())}, "CSV"),
@@ -41,6 +49,7 @@ export function trialsTab(root, store, selection) {
     element("button", {onclick: () => save("csv", "text/csv", exportCsv)}, "All trials, CSV"),
     element("button", {onclick: () => save("json", "application/json", exportJson)}, "All trials, JSON")));
 
+  if (STATES.includes(choices.get("state"))) stateMenu.value = choices.get("state");
   replace(root, element("div.row.tools", {}, stateMenu, filter, jump, table.chooser, saving, compareButton, clearMarks, count),
     complaint, table.element, comparison);
 
@@ -60,11 +69,11 @@ export function trialsTab(root, store, selection) {
 
   // The columns follow the study, whose metrics and parameters come with it.
   function followColumns() {
-    const names = [...store.parameters, "", ...store.metrics].join("\n");
+    const names = [...store.parameters, "", ...store.metrics, "", ...store.others].join("\n");
     if (names === columnNames) return;
     columnNames = names;
     columns = trialColumns(dimensionsOf(store));
-    table.sort ??= {key: columns[0].key, down: true};
+    table.sort = readSort(choices.get("sort"), columns) ?? {key: columns[0].key, down: true};
     table.setColumns(columns);
   }
 
@@ -104,13 +113,21 @@ export function trialsTab(root, store, selection) {
   }
 
   function compare() {
-    endComparison?.();
-    endComparison = showComparison(comparison, store, selection);
+    selection.choose("compare", [...selection.marked].sort((a, b) => a - b).join(","));
     comparison.scrollIntoView({block: "nearest"});
   }
 
+  function drawComparison() {
+    endComparison?.();
+    endComparison = null;
+    const ids = readTrials(choices.get("compare"), store).slice(0, MOST_COMPARED);
+    if (ids.length < 2) return;
+    endComparison = showComparison(comparison, store, selection, ids, () => selection.choose("compare", null));
+  }
+
   function picked(what) {
-    if (what === "ranges") return draw();
+    if (["ranges", "filter", "state"].includes(what)) return draw();
+    if (what === "compare") return drawComparison();
     if (what === "hovered") return table.drawSoon();
     if (what !== "marked") return;
     drawMarks();
@@ -125,6 +142,7 @@ export function trialsTab(root, store, selection) {
   });
   const unpick = selection.watch(picked);
   draw();
+  drawComparison();
   return () => {
     clearTimeout(timer);
     unwatch();

@@ -87,9 +87,13 @@ function describeNext({next}) {
 }
 
 export function contourPlot(store, selection) {
-  const xChoice = choice("x", () => card.changed(), 0), yChoice = choice("y", () => card.changed(), 1);
+  const xChoice = choice(selection, "contour.x", "x", () => card.changed(), 0);
+  const yChoice = choice(selection, "contour.y", "y", () => card.changed(), 1);
   const metricChoice = metricMenu(selection);
-  const deviation = toggle("Deviation", () => card.changed());
+  const deviation = toggle("Deviation", () => {
+    selection.choose("contour.deviation", deviation.on ? "on" : null);
+    card.changed();
+  }, selection.choices.get("contour.deviation") === "on");
   const logX = logSwitch("Log x", selection), logY = logSwitch("Log y", selection);
   const logColours = logSwitch("Log colours", selection);
   const pick = () => {

@@ -2,18 +2,18 @@
 import {element, replace} from "./dom.js";
 
 // A menu of dimensions (or of {key, name}), which is hidden while there is
-// nothing to choose. `at`: which one is chosen at first.
-export function choice(label, changed, at = 0) {
+// nothing to choose. `name`: of the selection's choice, a key; `at`: which one is
+// chosen at first.
+export function choice(selection, name, label, changed, at = 0) {
   const menu = element("select", {ariaLabel: label, onchange: () => {
-    made.chosen = menu.value;
+    selection.choose(name, menu.value);
     changed();
   }});
   const made = {
     element: element("label.choice", {hidden: true}, `${label} `, menu),
-    chosen: null, // key; null: no one has chosen
     // The chosen one of `items`, undefined without any.
     pick(items) {
-      const picked = items.find(item => item.key === made.chosen) ?? items[Math.min(at, items.length - 1)];
+      const picked = items.find(item => item.key === selection.choices.get(name)) ?? items[Math.min(at, items.length - 1)];
       const offered = [...menu.options].map(option => option.value);
       made.element.hidden = items.length < 2;
       if (offered.join("\n") !== items.map(item => item.key).join("\n"))
@@ -27,13 +27,7 @@ export function choice(label, changed, at = 0) {
 
 // The menu of metrics: the one in focus is the same in all plots of the page.
 export function metricMenu(selection) {
-  const made = choice("Metric", () => selection.focus(made.chosen));
-  const pick = made.pick;
-  made.pick = metrics => {
-    made.chosen = selection.metric;
-    return pick(metrics);
-  };
-  return made;
+  return choice(selection, "metric", "Metric", () => {});
 }
 
 // A switch that may be on or off.

@@ -39,7 +39,7 @@ function ringCurves(group, marks, colour) {
 
 export function curvesPlot(store, selection) {
   const metricChoice = metricMenu(selection);
-  const sizeChoice = choice("Show", () => card.changed());
+  const sizeChoice = choice(selection, "curves.show", "Show", () => card.changed());
   const log = logSwitch("Log y", selection);
   let reported = []; // names of metrics, as the newest answer has them
   const pick = () => {

@@ -52,7 +52,8 @@ function labelOf({name, bound, sign}) {
 }
 
 export function paretoPlot(store, selection) {
-  const xChoice = choice("x", () => card.zoom(null), 1), yChoice = choice("y", () => card.zoom(null), 0);
+  const xChoice = choice(selection, "pareto.x", "x", () => card.zoom(null), 1);
+  const yChoice = choice(selection, "pareto.y", "y", () => card.zoom(null), 0);
   const logX = logSwitch("Log x", selection), logY = logSwitch("Log y", selection);
 
   function prepare() {

@@ -13,13 +13,13 @@ import {traceLine} from "./pen.js";
 import {plural} from "./format.js";
 
 const LEAST_RESULTS = 3; // as tuner/search/models.c has it
-const SPREAD = 0.35; // of the room of a category, so that its trials can be distinguished
+export const SPREAD = 0.35; // of the room of a category, so that its trials can be distinguished
 const DENSE = 170;   // trials; more of them are drawn fainter
 const EDGE = 5;      // pixels from it to failed trials and outliers
 const BOX = 14;      // pixels, half of what the model has of a value alone
 
 // Its own place for each trial, from -1 to 1, the same every time.
-const jitter = trial => ((trial.id * 0.618034) % 1) * 2 - 1;
+export const jitter = trial => ((trial.id * 0.618034) % 1) * 2 - 1;
 
 // Why the server has no model of the study, null when it has one.
 export function lackOfModel(store) {

@@ -8,14 +8,15 @@ export class Selection {
                               // or {dimension, values: Set} for categories
     this.hovered = null;      // id of a trial
     this.marked = new Set();  // ids, in the order of marking
-    this.metric = null;       // key of the one in focus, null: the objective
+    this.choices = new Map(); // what is chosen in menus and fields, by its name
+                              // in an address (view_address.js)
     this.logs = new Map();    // key of a Dimension -> whether its axes are
                               // logarithmic, where the reader has said so
     this.watchers = new Set();
   }
 
-  // Calls `changed(what)` with "ranges", "hovered", "marked", "metric" or
-  // "scales". Returns the function that ends it.
+  // Calls `changed(what)` with "ranges", "hovered", "marked", "scales" or the name
+  // of a choice. Returns the function that ends it.
   watch(changed) {
     this.watchers.add(changed);
     return () => this.watchers.delete(changed);
@@ -44,9 +45,11 @@ export class Selection {
     this.tell("hovered");
   }
 
-  focus(metric) {
-    this.metric = metric;
-    this.tell("metric");
+  // `text`: "" or null takes the choice away.
+  choose(name, text) {
+    if (text) this.choices.set(name, text);
+    else this.choices.delete(name);
+    this.tell(name);
   }
 
   setLog(dimension, isLog) {

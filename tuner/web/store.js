@@ -15,6 +15,7 @@ const CALLED = /^[\w./-]+$/; // what a study may be called, and any number
 function readTrial(columns, row) {
   const trial = {};
   columns.forEach((name, i) => trial[name] = row[i]);
+  trial.others = new Map(Object.entries(trial.others ?? {}));
   trial.attempts = trial.attempts.map(([n, runner, state, startMs, endMs]) =>
     ({n, runner, state, startMs, endMs}));
   return trial;
@@ -84,6 +85,11 @@ export class StudyStore {
 
   // Whether the server counts the trial as failed.
   static hasFailed(trial) { return trial.state === "FAILED" || trial.state === "INFEASIBLE"; }
+
+  // Names of metrics that trials have reported and that are no goals.
+  get others() {
+    return this.worked.others ??= [...new Set(this.trials.flatMap(({others}) => [...others.keys()]))].sort();
+  }
 
   get results() { return this.worked.results ??= this.trials.filter(StudyStore.hasResult); }
 

@@ -69,11 +69,11 @@ export class Table {
   //     the label in a file, letters?: its width, down?: sorted downwards first,
   //     show(row)?: text or element, text by default, number?: right-aligned,
   //     hidden?: unless it is chosen}],
-  //   sort: {key, down},
+  //   sort: {key, down}; sorted?(sort): what is to be done when the reader has changed it,
   //   marks?: {has(key), toggle(key)}, hover?(key or null),
   //   look?(row): class of the row, empty: what is shown without rows }
   constructor(options) {
-    Object.assign(this, {key: row => row.id, href: () => null, marks: null, hover: () => {}, look: () => "",
+    Object.assign(this, {key: row => row.id, href: () => null, marks: null, hover: () => {}, look: () => "", sorted: () => {},
       empty: "Nothing to show.", ...options});
     this.id = `table${++grids}`;
     this.rows = [];    // in the order that they are shown in
@@ -197,6 +197,7 @@ export class Table {
     this.showHead();
     this.head.querySelectorAll("button")[this.seen.indexOf(column)].focus();
     this.show(this.rows);
+    this.sorted(this.sort);
   }
 
   // --- rows ---

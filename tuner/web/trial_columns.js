@@ -23,15 +23,15 @@ function state(trial) {
 const took = trial => trial.startMs > 0 ? (trial.endMs || Date.now()) - trial.startMs : null;
 
 // `dimensions`: of the study.
-export function trialColumns({parameters, metrics}) {
+export function trialColumns({parameters, metrics, others}) {
   const axis = dimension => ({key: dimension.name, label: dimension.name, number: !dimension.isCategory,
     value: trial => dimension.of(trial) ?? null, down: dimension.goal === "MAXIMIZE"});
-  const taken = new Set([...parameters, ...metrics].map(({name}) => name));
+  const axes = [...metrics, ...others, ...parameters].map(axis), taken = new Set(axes.map(({key}) => key));
   const own = [
     {key: "id", label: "Trial", number: true, value: trial => trial.id, down: true},
     {key: "state", label: "State", value: trial => format.state(trial.state), show: state, letters: 21,
       also: trial => StudyStore.hasFailed(trial) ? "failed" : null},
-    ...metrics.map(axis), ...parameters.map(axis),
+    ...axes,
     {key: "step", label: "Step", number: true, value: trial => trial.step || null, down: true},
     {key: "took", label: "Took", saved: "Seconds", number: true, value: trial => took(trial) === null ? null : took(trial) / 1000,
       show: trial => format.duration(took(trial)), letters: 8, down: true},
@@ -43,6 +43,6 @@ export function trialColumns({parameters, metrics}) {
     {key: "stop", label: "Stopped by", value: trial => trial.stopRule ?? null, hidden: true},
     {key: "reason", label: "Reason", value: trial => trial.reason || null}];
   // A parameter may have the name of a column of ours.
-  return own.map((column, i) => i > 1 && i < 2 + metrics.length + parameters.length || !taken.has(column.key)
+  return own.map((column, i) => i > 1 && i < 2 + axes.length || !taken.has(column.key)
     ? column : {...column, key: `trial.${column.key}`});
 }
