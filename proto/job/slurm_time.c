@@ -1,4 +1,4 @@
-/* Times as Slurm writes them (sbatch(1), --time). */
+/* slurm_time.c - times as Slurm writes them (sbatch(1), --time). */
 #include <stdlib.h>
 #include <string.h>
 
