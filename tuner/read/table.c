@@ -9,6 +9,7 @@
 #include "proto/doc/node.h"
 #include "tuner/ask/query.h"
 #include "tuner/db/event.h"
+#include "tuner/db/notes.h"
 #include "tuner/db/specs.h"
 #include "tuner/read/trials.h"
 
@@ -19,9 +20,9 @@ enum {
 
 /* What one row is made of, in this order. */
 static const char *const columns[] = {
-    "id",       "state",   "objective",  "step",     "createMs", "startMs",
-    "endMs",    "attempt", "replicate",  "confirms", "outside",  "reason",
-    "stopRule", "why",     "parameters", "metrics",  "attempts"};
+    "id",       "state",   "objective", "step",       "createMs", "startMs",
+    "endMs",    "attempt", "replicate", "confirms",   "outside",  "reason",
+    "stopRule", "why",     "tags",      "parameters", "metrics",  "attempts"};
 
 /* --- one row --- */
 
@@ -119,8 +120,12 @@ static enum ht_status make_row(const struct trial_walk *walk,
                                struct ht_error *err)
 {
     struct measurement_row measured;
+    const char *tags = ""; /* a share shows none */
     enum ht_status status =
         find_measured(walk->reader->db, arena, trial, &measured, err);
+    if (status == HT_OK && walk->req->scope.study == 0)
+        status = db_notes_get(walk->reader->db, arena, trial->study, trial->id,
+                              NOTES_TAGS, &tags, err);
     if (status != HT_OK)
         return status;
     cJSON *row = cJSON_CreateArray();
@@ -141,6 +146,7 @@ static enum ht_status make_row(const struct trial_walk *walk,
     json_push_string(row, trial->reason);
     push_member(row, node_read_stored(arena, trial->stop), "rule");
     push_member(row, node_read_stored(arena, trial->why), "kind");
+    json_push_string(row, tags);
     push_parameters(row, arena, walk->job, trial);
     push_metrics(row, arena, walk->job, &measured);
     status = push_attempts(row, walk->reader->db, arena, trial, err);
