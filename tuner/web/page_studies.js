@@ -5,6 +5,7 @@ import {listen} from "./live.js";
 import {Table} from "./table.js";
 import {mostTrials} from "./study_figures.js";
 import {namesOf, reasonWords, stateChip, stateWords, titleWords} from "./study_title.js";
+import {tagChips} from "./tags.js";
 import {may, seesAll} from "./session.js";
 import * as format from "./format.js";
 
@@ -36,8 +37,10 @@ function bestWords(job) {
 const number = job => Number(job.name.split("/").pop());
 const status = read => job => read(job.hypertuneStatus);
 
+const tagsOf = status(({tags = []}) => tags);
+
 const COLUMNS = [
-  {key: "name", label: "Name", value: job => namesOf(job).join(" "), show: titleWords},
+  {key: "name", label: "Name", value: job => namesOf(job).join(" "), show: job => element("span", {}, titleWords(job), tagChips(tagsOf(job)))},
   {key: "state", label: "State", value: status(stateWords),
     show: status(one => stateChip(one, reasonWords(one))), letters: 11},
   {key: "algorithm", label: "Algorithm", value: status(({algorithm, kind}) => format.state(algorithm ?? kind))},
@@ -75,7 +78,7 @@ export function studiesPage(root) {
     element("h1", {}, "Studies"),
     element("div.row", {}, search, chosen, table.chooser, newStudy())), list);
 
-  const isShown = job => namesOf(job).some(name => name.toLowerCase().includes(search.value.toLowerCase())) &&
+  const isShown = job => [...namesOf(job), ...tagsOf(job)].some(name => name.toLowerCase().includes(search.value.toLowerCase())) &&
     (chosen.value === "" || chosen.value === job.hypertuneStatus.state);
 
   function draw() {
