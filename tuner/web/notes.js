@@ -10,11 +10,11 @@ import {FAVOURITE, tagChips, wordsOf} from "./tags.js";
 const PAUSE_MS = 3000; // between two questions: a study that runs has many revisions
 
 function edit(path, {note, tags}) {
-  const text = element("textarea", {rows: 14, value: note, spellcheck: true});
+  const text = element("textarea", {ariaLabel: "Note", rows: 14, value: note, spellcheck: true});
   const words = element("input", {value: tags.join(" "), autocomplete: "off"});
   return actDialog({title: "Edit the notes", label: "Save", body: [
     field("Tags", words, "Words apart by blanks: letters, digits and _ . -"),
-    field("Note", text, "Markdown: # heading, - list, **bold**, `code`, [label](https://…)")],
+    text, element("p.quiet.note", {}, "Markdown: # heading, - list, **bold**, `code`, [label](https://…)")],
   act() {
     const wanted = wordsOf(words.value), written = text.value;
     return patch(path, {addTags: wanted.filter(tag => !tags.includes(tag)), removeTags: tags.filter(tag => !wanted.includes(tag)),

@@ -40,7 +40,7 @@ const status = read => job => read(job.hypertuneStatus);
 const tagsOf = status(({tags = []}) => tags);
 
 const COLUMNS = [
-  {key: "name", label: "Name", value: job => namesOf(job).join(" "), show: job => element("span", {}, titleWords(job), tagChips(tagsOf(job)))},
+  {key: "name", label: "Name", value: job => [...namesOf(job), ...tagsOf(job)].join(" "), show: job => element("span", {}, titleWords(job), tagChips(tagsOf(job)))},
   {key: "state", label: "State", value: status(stateWords),
     show: status(one => stateChip(one, reasonWords(one))), letters: 11},
   {key: "algorithm", label: "Algorithm", value: status(({algorithm, kind}) => format.state(algorithm ?? kind))},
