@@ -75,8 +75,9 @@ enum ht_status notes_store(struct method_call *call,
 {
     const int64_t study = call->study.id;
     const char *before;
-    enum ht_status status = db_notes_get(call->db, call->arena, study,
-                                         row->trial, row->key, &before, err);
+    enum ht_status status = db_notes_get(
+        call->db, call->arena,
+        &(struct notes_name){study, row->trial, row->key}, &before, err);
     if (status != HT_OK || strcmp(before, row->value) == 0)
         return status;
     struct event_row event = {.study = study,
@@ -122,8 +123,10 @@ static enum ht_status change_tags(struct method_call *call,
     struct strings tags = {0}, more = {0}, less = {0};
     struct metadata_row row = {
         .trial = trial, .ns = NOTES_NS, .key = NOTES_TAGS, .value = ""};
-    enum ht_status status = db_notes_get(call->db, call->arena, call->study.id,
-                                         trial, NOTES_TAGS, &row.value, err);
+    enum ht_status status =
+        db_notes_get(call->db, call->arena,
+                     &(struct notes_name){call->study.id, trial, NOTES_TAGS},
+                     &row.value, err);
     if (status != HT_OK)
         return status;
     tags = notes_tags_split(call->arena, row.value);
@@ -148,7 +151,8 @@ static enum ht_status change_note(struct method_call *call,
                                      .value = change->note};
     const char *before;
     const enum ht_status status = db_notes_get(
-        call->db, call->arena, call->study.id, trial, NOTES_NOTE, &before, err);
+        call->db, call->arena,
+        &(struct notes_name){call->study.id, trial, NOTES_NOTE}, &before, err);
     if (status != HT_OK)
         return status;
     if (change->expect != NULL && strcmp(before, change->expect) != 0)

@@ -70,15 +70,15 @@ const char *notes_tags_join(struct arena *arena, const struct strings *words,
     return joined;
 }
 
-enum ht_status db_notes_get(struct db *db, struct arena *arena, int64_t study,
-                            int64_t trial, const char *key, const char **value,
+enum ht_status db_notes_get(struct db *db, struct arena *arena,
+                            const struct notes_name *name, const char **value,
                             struct ht_error *err)
 {
-    const struct metadata_row name = {
-        .trial = trial, .ns = NOTES_NS, .key = key};
+    const struct metadata_row row = {
+        .trial = name->trial, .ns = NOTES_NS, .key = name->key};
     const char *found;
     const enum ht_status status =
-        db_metadata_get(db, arena, study, &name, &found, err);
+        db_metadata_get(db, arena, name->study, &row, &found, err);
     if (status == HT_OK)
         *value = found != NULL ? found : "";
     return status;

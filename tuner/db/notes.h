@@ -33,10 +33,14 @@ const char *notes_tags_join(struct arena *arena, const struct strings *words,
                             const struct strings *more,
                             const struct strings *less);
 
-/* NOTES_NOTE or NOTES_TAGS of a trial (0: of the study); "" when there is
- * none. */
-enum ht_status db_notes_get(struct db *db, struct arena *arena, int64_t study,
-                            int64_t trial, const char *key, const char **value,
+struct notes_name {
+    int64_t study, trial; /* 0: of the study */
+    const char *key;      /* NOTES_NOTE or NOTES_TAGS */
+};
+
+/* The text of that name; "" when there is none. */
+enum ht_status db_notes_get(struct db *db, struct arena *arena,
+                            const struct notes_name *name, const char **value,
                             struct ht_error *err);
 
 #endif

@@ -69,7 +69,8 @@ size_t jobs_find_tag(struct db *db, struct arena *arena, int64_t study,
                      const char *values[FILTER_VALUES])
 {
     const char *text;
-    if (db_notes_get(db, arena, study, trial, NOTES_TAGS, &text, NULL) != HT_OK)
+    if (db_notes_get(db, arena, &(struct notes_name){study, trial, NOTES_TAGS},
+                     &text, NULL) != HT_OK)
         return 0;
     const struct strings tags = notes_tags_split(arena, text);
     for (size_t i = 0; i < tags.n; i++)

@@ -124,8 +124,10 @@ static enum ht_status make_row(const struct trial_walk *walk,
     enum ht_status status =
         find_measured(walk->reader->db, arena, trial, &measured, err);
     if (status == HT_OK && walk->req->scope.study == 0)
-        status = db_notes_get(walk->reader->db, arena, trial->study, trial->id,
-                              NOTES_TAGS, &tags, err);
+        status = db_notes_get(
+            walk->reader->db, arena,
+            &(struct notes_name){trial->study, trial->id, NOTES_TAGS}, &tags,
+            err);
     if (status != HT_OK)
         return status;
     cJSON *row = cJSON_CreateArray();

@@ -106,8 +106,8 @@ enum ht_status view_add_tags(cJSON *object, struct db *db, struct arena *arena,
                              int64_t study, int64_t trial, struct ht_error *err)
 {
     const char *text;
-    const enum ht_status status =
-        db_notes_get(db, arena, study, trial, NOTES_TAGS, &text, err);
+    const enum ht_status status = db_notes_get(
+        db, arena, &(struct notes_name){study, trial, NOTES_TAGS}, &text, err);
     if (status != HT_OK || text[0] == '\0')
         return status;
     const struct strings tags = notes_tags_split(arena, text);
@@ -121,8 +121,8 @@ enum ht_status view_notes(struct db *db, struct arena *arena, int64_t study,
                           int64_t trial, cJSON **out, struct ht_error *err)
 {
     const char *note;
-    enum ht_status status =
-        db_notes_get(db, arena, study, trial, NOTES_NOTE, &note, err);
+    enum ht_status status = db_notes_get(
+        db, arena, &(struct notes_name){study, trial, NOTES_NOTE}, &note, err);
     if (status != HT_OK)
         return status;
     cJSON *object = cJSON_CreateObject();

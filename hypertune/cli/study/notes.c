@@ -57,16 +57,15 @@ static int print_notes(struct cli *cli, const struct node *notes,
     return cli_print(&out);
 }
 
-static int change(struct cli *cli, const char *path, cJSON *body,
-                  const struct node **notes)
+/* `prints`: the tags that are there now. */
+static int change(struct cli *cli, const char *path, cJSON *body, bool prints)
 {
     struct ht_error err;
     struct cli_http_answer answer;
     const char *text = json_text(cli->arena, body);
     if (cli_call(cli, "PATCH", path, text, &answer, &err) != HT_OK)
         return cli_fail_error(cli, &err);
-    *notes = answer.root;
-    return CLI_DONE;
+    return prints ? print_notes(cli, answer.root, "tags") : CLI_DONE;
 }
 
 static int show(struct cli *cli, const char *path, const char *what)
@@ -82,7 +81,6 @@ int cli_note(struct cli *cli)
 {
     const struct words *words = &cli->args.words;
     const char *path, *note = words->n > 1 ? words->items[1] : NULL;
-    const struct node *notes;
     size_t len;
     const int code = find_notes(cli, words->items[0], &path);
     if (code != CLI_DONE)
@@ -95,14 +93,13 @@ int cli_note(struct cli *cli)
         return cli_fail(cli, CLI_USAGE, "stdin cannot be read");
     cJSON *body = cJSON_CreateObject();
     json_add_string(body, "note", note);
-    return change(cli, path, body, &notes);
+    return change(cli, path, body, false);
 }
 
 int cli_tag(struct cli *cli)
 {
     const struct words *words = &cli->args.words;
     const char *path;
-    const struct node *notes;
     cJSON *body = cJSON_CreateObject();
     cJSON *more = json_add_array(body, "addTags");
     cJSON *less = json_add_array(body, "removeTags");
@@ -110,11 +107,9 @@ int cli_tag(struct cli *cli)
         json_push_string(more, words->items[i]);
     for (size_t i = 0; i < cli->set.remove.n; i++)
         json_push_string(less, cli->set.remove.items[i]);
-    int code = find_notes(cli, words->items[0], &path);
-    if (code == CLI_DONE && words->n + cli->set.remove.n > 1) {
-        code = change(cli, path, body, &notes);
-        return code == CLI_DONE ? print_notes(cli, notes, "tags") : code;
-    }
+    const int code = find_notes(cli, words->items[0], &path);
+    if (code == CLI_DONE && words->n + cli->set.remove.n > 1)
+        return change(cli, path, body, true);
     cJSON_Delete(body);
     return code == CLI_DONE ? show(cli, path, "tags") : code;
 }

@@ -43,7 +43,8 @@ static void a_set_is_one_text_in_one_order(void)
 static const char *get(struct db_case *c, int64_t trial, const char *key)
 {
     const char *value = "not asked";
-    CHECK(db_notes_get(c->db, c->arena, 1, trial, key, &value, NULL) == HT_OK);
+    CHECK(db_notes_get(c->db, c->arena, &(struct notes_name){1, trial, key},
+                       &value, NULL) == HT_OK);
     return value;
 }
 
