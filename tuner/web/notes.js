@@ -50,6 +50,7 @@ export function notesCard(root, store, path) {
   }
 
   async function load() {
+    if (store.isEnding || store.isDeleted) return;
     seen = store.revision;
     try {
       const notes = await get(address);
@@ -60,7 +61,7 @@ export function notesCard(root, store, path) {
   }
 
   const unwatch = store.watch(() => {
-    if (store.revision !== seen && !store.isDeleted) timer ||= setTimeout(() => { timer = 0; load(); }, PAUSE_MS);
+    if (store.revision !== seen) timer ||= setTimeout(() => { timer = 0; load(); }, PAUSE_MS);
   });
   load();
   return () => {
