@@ -63,7 +63,7 @@ struct cli_settings {
     const char *stop_rule, *noise, *slurm_defaults, *slurm_ssh;
     struct words constraints, no_constraints, safety;
     /* lists */
-    const char *state, *sort, *where;
+    const char *state, *sort, *where, *tag;
     int64_t limit;
     /* logs */
     const char *stream, *replica;
@@ -82,6 +82,8 @@ struct cli_settings {
     int64_t gpus;
     bool keep;
     bool all, diff;
+    /* tag */
+    struct words remove;
     /* import; submit */
     bool submit, no_code;
     /* clone, best */
