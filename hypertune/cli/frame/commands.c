@@ -235,8 +235,9 @@ const struct cli_command cli_commands[] = {
     COMMAND("importance", cli_importance, GROUP_LEARNT, 1, 1, "metric", "STUDY",
             "how much each parameter matters"),
     {"export", cli_export, GROUP_STUDIES, 1, 1, "out", "STUDY",
-     "all trials as csv, jsonl or json; -o dir --out FOLDER: the whole study",
-     "dir", NULL},
+     "all trials as csv, jsonl or json; a page as html; -o dir: the whole "
+     "study",
+     "dir html", NULL},
     COMMAND("import", cli_import, GROUP_STUDIES, 1, 2, "name metric submit",
             "FILE [STUDY]",
             "a study exported here, an Optuna database, a Katib experiment"),
