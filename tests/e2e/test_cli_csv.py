@@ -111,6 +111,25 @@ def lines_of_json_are_plain():
                          "%s: %r" % (command, one))
 
 
+def the_state_is_one_line():
+    best, = rows_of(shared, ["best", "plain"])
+    out, err = shared.cli("describe", "plain", "-o", "line")
+    tap.equal((out, err), ("plain SUCCEEDED 12/12 best accuracy=%.6g trial %s"
+                           "\n" % (float(best["ACCURACY"]), best["ID"]), ""))
+    tap.equal(shared.cli("describe", "waits", "-o", "line", want=9)[0],
+              "waits RUNNING 0/1\n")
+    shared.cli("pause", "waits")
+    tap.equal(shared.cli("describe", "waits", "-o", "line", want=9)[0],
+              "waits PAUSED 0/1\n")
+    shared.cli("cancel", "waits", "--yes")
+    shared.run("watch", "waits")
+    tap.equal(shared.cli("describe", "waits", "-o", "line", want=7)[0],
+              "waits CANCELLED 1/1\n")
+    shared.cli("describe", "other", "-o", "line", want=3)
+    tap.contains("args line", shared.cli("describe", "plain", "-o", "lime2",
+                                         want=2)[1])
+
+
 with Home() as shared:
     shared.cli("submit", shared.write("plain.json", SPEC), "--wait")
     shared.cli("submit", shared.write("waits.json", WAITS))
@@ -118,4 +137,5 @@ with Home() as shared:
                "a trial that runs")
     tap.run([every_table_is_plain,
              a_table_without_rows_has_its_titles,
-             lines_of_json_are_plain])
+             lines_of_json_are_plain,
+             the_state_is_one_line])

@@ -183,6 +183,35 @@ int cli_list(struct cli *cli)
     return code;
 }
 
+/* "nile RUNNING 12/40 best loss=0.031 trial 7 3m left": the first three words
+ * are always there. */
+static void add_state(const struct cli_study *study, struct text *out)
+{
+    char span[CLOCK_DURATION_BYTES];
+    const int64_t left_ms = cli_study_left_ms(study, clock_wall_ms());
+    text_print_safe(out, "%s %s ", study->name, study->state);
+    cli_study_progress(study, out);
+    if (study->best != NULL) {
+        text_print_safe(out, " best %s=", study->metric);
+        cli_trial_objective(study->best, out);
+        text_printf(out, " trial %s", cli_trial_id(study->best));
+    }
+    if (left_ms >= 0)
+        text_printf(out, " %s left", clock_duration(span, left_ms));
+    text_puts(out, "\n");
+}
+
+static int print_state(const struct cli_study *study)
+{
+    struct text out = {0};
+    add_state(study, &out);
+    const int code = cli_print(&out);
+    if (code != CLI_DONE)
+        return code;
+    return cli_study_is_over(study->state) ? cli_study_verdict(study)
+                                           : CLI_NOT_OVER;
+}
+
 int cli_describe(struct cli *cli)
 {
     struct cli_study study;
@@ -192,6 +221,8 @@ int cli_describe(struct cli *cli)
         code = cli_study_open(cli, cli->args.words.items[0], &study);
     if (code != CLI_DONE)
         return code;
+    if (cli_own_format(cli) != NULL)
+        return print_state(&study);
     if (cli->format == FORMAT_NAME) {
         text_print_safe(&out, "%s\n", study.name);
     } else if (cli->format == FORMAT_CSV) {
