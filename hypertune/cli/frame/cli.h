@@ -30,6 +30,7 @@ enum cli_exit {
     CLI_UNREACHABLE = 6, /* no server */
     CLI_FAILED = 7,      /* study or trial failed */
     CLI_OVERDUE = 8,     /* --timeout passed */
+    CLI_NOT_OVER = 9,    /* describe -o line: the study has not ended */
     CLI_NO_START = 125,  /* local-run: it was not started */
     CLI_INTERRUPTED = 130,
     CLI_TERMINATED = 143
