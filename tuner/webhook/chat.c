@@ -12,6 +12,7 @@
 #include <cjson/cJSON.h>
 
 #include "proto/doc/json.h"
+#include "tuner/db/rows.h"
 
 /* --- the words --- */
 

@@ -5,8 +5,9 @@
 
 #include "proto/base/arena.h"
 #include "proto/job/notify.h"
-#include "tuner/db/study.h"
-#include "tuner/db/trial.h"
+
+struct study_row;
+struct trial_row;
 
 enum webhook_format {
     WEBHOOK_EVENT, /* all of the event, for programs */
