@@ -77,7 +77,7 @@ export function studiesPage(root) {
     element("option", {value: ""}, "All states"),
     STATES.map(value => element("option", {value}, format.state(value))));
   const table = new Table({name: "studies", label: "Studies", columns: COLUMNS, key: number, sort: {key: "created", down: true},
-    href: job => job && `#/studies/${number(job)}`, marks: may("submit") && seesAll() ? {has: key => marked.has(key), toggle: mark} : null,
+    href: job => job && `#/studies/${number(job)}`, marks: {has: key => marked.has(key), toggle: mark},
     empty: "No study is like that."});
   const list = element("div");
   replace(root, element("div.row.between", {},
