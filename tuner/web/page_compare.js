@@ -56,6 +56,16 @@ function table(stores) {
       element("th", {scope: "row"}, element("bdi", {}, label)), stores.map(store => element("td", {}, cell(store))))))));
 }
 
+// What a plot needs of a store, of several.
+const together = stores => ({
+  status: {name: "comparison"}, // the name of saved pictures
+  get revision() { return stores.map(store => store.revision).join(); },
+  watch(changed) {
+    const ends = stores.map(store => store.watch(changed));
+    return () => ends.forEach(end => end());
+  },
+});
+
 export function comparePage(root, {parts}) {
   const keys = [...new Set((parts[1] ?? "").split(",").filter(Boolean))].slice(0, MOST_STUDIES);
   const stores = keys.map(key => new StudyStore(key)), selection = new Selection();
@@ -74,7 +84,7 @@ export function comparePage(root, {parts}) {
     renew(cards, table(known));
     if (endPlots !== null) return;
     replace(root, element("h1", {}, "Comparison"), trouble, plots, cards);
-    endPlots = showPlots(plots, known[0], selection, [bestSoFarPlot(known)]);
+    endPlots = showPlots(plots, together(known), selection, [bestSoFarPlot(known)]);
   }
 
   const ends = stores.map(store => store.watch(draw));
