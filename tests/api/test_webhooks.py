@@ -316,7 +316,8 @@ def a_receiver_that_hangs_delays_no_other_and_order_is_kept():
         tap.equal(len(delivered(slow)), 1, "one is under way at a time")
         harness.wait_until(
             lambda: standing(server, "slow")["pending"] == 7, "its line")
-        tap.equal(standing(server, "quick")["pending"], 0)
+        harness.wait_until(
+            lambda: standing(server, "quick")["pending"] == 0, "an empty line")
         go_on.set()
         harness.wait_until(lambda: len(delivered(slow)) == 7, "the line")
         for receiver in (quick, slow):
@@ -573,7 +574,7 @@ def a_chat_gets_messages_in_its_own_form():
         link = server.http + "/#/studies/1"
         best = "chatty: trial 1 is the best so far, loss 0.25"
         failed = "chatty: trial 2 INFEASIBLE, %s"
-        ended = ("chatty: STOPPED, stopped by the user. "
+        ended = ("chatty: STOPPED, stopped by user. "
                  "Best: trial 1, loss 0.25")
         tap.equal(bodies(receiver, "/slack"), [
             {"text": "%s <%s|Show it>" % (text, link)} for text in (
