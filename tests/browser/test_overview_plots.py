@@ -213,6 +213,15 @@ def the_head_shows_how_far_the_study_is():
     best = job["hypertuneStatus"]["best"]["hypertune"]["objective"]
     tap.true(float(first) < best and abs(float(last) - best) < 1e-4,
              (spark, best))
+    sinking = make_study("sinking", GOALS[1:])
+    for layers in (8, 1):
+        add(sinking, {"lr": 0.001, "layers": layers, "opt": "adam"}, GOALS[1:])
+    look("sinking")
+    begin, end = browser.run(
+        "const path = document.querySelector('.spark path'), box = "
+        "length => path.getPointAtLength(length).y;"
+        "return [box(0), box(path.getTotalLength())]")
+    tap.true(begin < end, "a cost that sinks is drawn sinking")
     behaves()
 
 

@@ -24,7 +24,7 @@ function sparkline({results, direction}) {
   if (steps.length < 2) return null;
   const {width, height, edge} = SPARK, first = steps[0].best, {best} = steps[steps.length - 1];
   const x = d3.scaleLinear([0, results.length - 1], [edge, width - edge]);
-  const y = d3.scaleLinear(d3.extent([first, best]), direction > 0 ? [height - edge, edge] : [edge, height - edge]);
+  const y = d3.scaleLinear(d3.extent([first, best]), [height - edge, edge]);
   const end = {i: results.length - 1, best};
   const svg = d3.create("svg").attr("class", "spark").attr("width", width).attr("height", height)
     .attr("role", "img").attr("aria-label", `Best so far: from ${format.number(first)} to ${format.number(best)}`);
