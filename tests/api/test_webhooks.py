@@ -1,17 +1,24 @@
 """Webhooks: what is sent, how it is signed, what becomes of deliveries that
 nobody takes."""
 
+import email
 import hashlib
 import hmac
 import http.server
 import json
 import os
+import socketserver
 import subprocess
+import sys
+import tempfile
 import threading
+import urllib.error
+import urllib.request
 
 import api
 import harness
 import tap
+import tree
 
 SECRET = "the key"
 EVENTS = ["study.ended", "study.paused", "trial.ended", "trial.failed",
@@ -544,6 +551,111 @@ def a_failing_webhook_is_shown_by_the_doctor():
         receiver.close()
 
 
+def bodies(receiver, path):
+    return [json.loads(body) for _, body, code, at in receiver.deliveries
+            if code == 204 and at == path]
+
+
+def a_chat_gets_messages_in_its_own_form():
+    receiver = Receiver()
+    ends = ["trial.failed", "best.improved", "study.ended"]
+    server = prepare(*(hook(receiver, name=name, format=name, on=ends,
+                            url=receiver.url + "/" + name)
+                       for name in ("slack", "teams")))
+    try:
+        study = make_study(server, "chatty")
+        add(server, study, 0.5, 0.25)
+        api.send(server, "POST", "%s/studies/%s/trials" % (api.OURS, study),
+                 {"parameters": [{"parameterId": "x", "value": 1}],
+                  "infeasibleReason": "<!channel> & [all](http://evil)"})
+        api.send(server, "POST", "%s/studies/%s:stop" % (api.OURS, study), {})
+        harness.wait_until(lambda: len(bodies(receiver, "/slack")) == 3 and
+                           len(bodies(receiver, "/teams")) == 3, "all of it")
+        link = server.http + "/#/studies/1"
+        best = "chatty: trial 1 is the best so far, loss 0.25"
+        failed = "chatty: trial 2 INFEASIBLE, %s"
+        ended = ("chatty: STOPPED, stopped by user. "
+                 "Best: trial 1, loss 0.25")
+        tap.equal(bodies(receiver, "/slack"), [
+            {"text": "%s <%s|Show it>" % (text, link)} for text in (
+                best, failed % "&lt;!channel&gt; &amp; [all](http://evil)",
+                ended)])
+        tap.equal(bodies(receiver, "/teams"), [
+            {"type": "message", "attachments": [{
+                "contentType": "application/vnd.microsoft.card.adaptive",
+                "content": {
+                    "type": "AdaptiveCard", "version": "1.2",
+                    "body": [{"type": "RichTextBlock", "inlines": [
+                        {"type": "TextRun", "text": text}]}],
+                    "actions": [{"type": "Action.OpenUrl",
+                                 "title": "Show it", "url": link}]}}]}
+            for text in (best, failed % "<!channel> & [all](http://evil)",
+                         ended)])
+    finally:
+        server.close()
+        receiver.close()
+
+
+class MailServer(socketserver.StreamRequestHandler):
+    """Takes mails; what it was sent is in `mails`."""
+    mails = []
+
+    def handle(self):
+        self.say("220 here")
+        while line := self.rfile.readline():
+            word = line.split()[0].upper()
+            if word == b"DATA":
+                self.say("354 and now")
+                self.mails.append(b"".join(iter(self.rfile.readline,
+                                                b".\r\n")))
+            self.say("221 bye" if word == b"QUIT" else "250 taken")
+
+    def say(self, line):
+        self.wfile.write(line.encode() + b"\r\n")
+
+
+def the_example_sends_mails():
+    with socketserver.ThreadingTCPServer(("127.0.0.1", 0),
+                                         MailServer) as smtp, \
+            tempfile.TemporaryDirectory() as folder:
+        threading.Thread(target=smtp.serve_forever, daemon=True).start()
+        key = os.path.join(folder, "mail.key")
+        with open(os.open(key, os.O_CREAT | os.O_WRONLY, 0o600), "w",
+                  encoding="ascii") as file:
+            file.write(SECRET + "\n")
+        program = subprocess.Popen(
+            [sys.executable, tree.path("examples/mail/mail.py"),
+             "--listen", "127.0.0.1:0", "--smtp",
+             "127.0.0.1:%d" % smtp.server_address[1], "--from", "t@example.org",
+             "--to", "team@example.org", "--secret-file", key],
+            stdout=subprocess.PIPE, text=True)
+        at = "http://" + program.stdout.readline().split()[-1]
+        server = prepare({"name": "mail", "url": at, "local": True,
+                          "secretFile": key, "on": ["study.ended"]})
+        try:
+            study = make_study(server, "mailed")
+            add(server, study, 0.5, 0.25)
+            api.send(server, "POST",
+                     "%s/studies/%s:stop" % (api.OURS, study), {})
+            harness.wait_until(lambda: MailServer.mails, "the mail")
+            mail = email.message_from_bytes(MailServer.mails[0])
+            tap.equal((mail["Subject"], mail["To"]),
+                      ("hypertune: mailed, study.ended", "team@example.org"))
+            for line in ("mailed: STOPPED", "Best: trial 1, SUCCEEDED",
+                         "  loss: 0.25", "  x: 0.5",
+                         server.http + "/#/studies/1"):
+                tap.contains(line, mail.get_payload().splitlines())
+            refusal = tap.raises(urllib.error.HTTPError,
+                                 urllib.request.urlopen, at, b"{}",
+                                 timeout=harness.PATIENCE)
+            tap.equal(refusal.code, 403, "without a signature")
+        finally:
+            server.close()
+            program.terminate()
+            program.wait(harness.PATIENCE)
+            smtp.shutdown()
+
+
 tap.run([
     each_event_is_sent_and_signed,
              a_trial_without_a_result_has_failed,
@@ -558,4 +670,6 @@ tap.run([
     a_spec_names_who_tells_of_it,
     a_key_in_a_file_may_change_and_must_be_private,
     a_failing_webhook_is_shown_by_the_doctor,
+    a_chat_gets_messages_in_its_own_form,
+    the_example_sends_mails,
 ])

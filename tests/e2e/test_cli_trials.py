@@ -278,6 +278,30 @@ def an_export_has_a_row_for_every_trial():
                          if name.startswith("all")), ["all.json"])
 
 
+def a_page_to_send_has_all_but_secrets():
+    with Home() as home:
+        ended(home, env={"PASSWORD": "in-no-page"}, trials=2,
+              parameters={"lr": {"type": "double", "min": 0.1, "max": 0.9,
+                                 "scale": "log"}, "note": ["<b>&amp;"]})
+        page, _ = home.cli("export", "quick", "-o", "html")
+        best = home.describe("quick")["hypertuneStatus"]["best"]
+        for text in ("<title>quick", "maximize accuracy", "2/2",
+                     "Best: trial %s<" % best["id"],
+                     "--lr=%r " % best["hypertune"]["params"]["lr"],
+                     "&lt;b&gt;&amp;amp;", "Learning curves", ">lr</text>",
+                     "3.5", "PASSWORD: &quot;(not shown)&quot;",
+                     "default-src 'none'"):
+            tap.contains(text, page)
+        for text in ("in-no-page", "<b>", "<script"):
+            tap.lacks(text, page)
+        path = os.path.join(home.folder, "page.html")
+        _, err = home.cli("export", "quick", "-o", "html", "--out", path)
+        tap.equal(err, "wrote 2 trials to %s\n" % path)
+        with open(path, encoding="utf-8") as file:
+            tap.equal(len(file.read().splitlines()), len(page.splitlines()))
+        home.cli("export", "other", "-o", "html", want=3)
+
+
 def parameters_under_conditions_have_columns():
     with Home() as home:
         path = home.write("cond.yaml", """
@@ -438,6 +462,7 @@ if __name__ == "__main__":
              failed_trials_run_again,
              curves_have_every_measurement,
              an_export_has_a_row_for_every_trial,
+             a_page_to_send_has_all_but_secrets,
              parameters_under_conditions_have_columns,
              what_was_measured_beside_the_goal_is_a_column,
              an_export_that_cannot_be_written_leaves_no_file,

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "tuner/api/notes.h"
 #include "tuner/ask/trial_body.h"
 
 enum {
@@ -34,6 +35,8 @@ static void read_item(const struct field_reader *reader, struct place at,
         field_error(reader, at,
                     "has a key over %d or a namespace over %d bytes", MOST_KEY,
                     MOST_NS);
+    else if (strcmp(row->ns, NOTES_NS) == 0)
+        notes_check_row(reader, at, row);
 }
 
 void metadata_read(const struct field_reader *reader, struct place at,
@@ -64,7 +67,9 @@ enum ht_status metadata_store(struct method_call *call,
             status = db_trial_get(call->db, call->arena, study, row.trial,
                                   &trial, err);
         if (status == HT_OK)
-            status = db_metadata_set(call->db, study, &row, err);
+            status = strcmp(row.ns, NOTES_NS) == 0
+                         ? notes_store(call, &row, err)
+                         : db_metadata_set(call->db, study, &row, err);
     }
     return status;
 }

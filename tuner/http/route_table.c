@@ -7,6 +7,7 @@
 #include "tuner/api/backups.h"
 #include "tuner/api/fleet.h"
 #include "tuner/api/metadata.h"
+#include "tuner/api/notes.h"
 #include "tuner/api/open_suggest.h"
 #include "tuner/api/open_trial.h"
 #include "tuner/api/operation.h"
@@ -195,6 +196,11 @@ const struct route route_table[] = {
            OURS "/studies/{study}/trials:restore", trial_restore),
     CHANGE("PATCH", ANY, OURS "/studies/{study}/metadata", metadata_change),
     QUERY(ANY, OURS "/studies/{study}/metadata", read_metadata, "since"),
+    CHANGE("PATCH", ANY, OURS "/studies/{study}/notes", notes_change_study),
+    QUERY(ANY, OURS "/studies/{study}/notes", read_notes, NULL),
+    CHANGE("PATCH", ANY, OURS "/studies/{study}/trials/{trial}/notes",
+           notes_change_trial),
+    QUERY(ANY, OURS "/studies/{study}/trials/{trial}/notes", read_notes, NULL),
     CHANGE("POST", ANY, OURS "/studies/{study}:pause", study_pause),
     CHANGE("POST", ANY, OURS "/studies/{study}:resume", study_resume),
     CHANGE("POST", ANY, OURS "/studies/{study}:stop", study_stop),

@@ -9,6 +9,7 @@
 #include "tuner/ask/query.h"
 #include "tuner/ask/read_mask.h"
 #include "tuner/db/db.h"
+#include "tuner/db/notes.h"
 #include "tuner/read/shared.h"
 #include "tuner/read/trials.h"
 #include "tuner/view/view.h"
@@ -38,6 +39,7 @@ static const char *const all_states[] = {STATES_OF_JOBS, STATES_OF_STUDIES,
         {"state", FILTER_NAME, (states)}, {"displayName", FILTER_TEXT, NULL},  \
             {"name", FILTER_TEXT, NULL}, {"createTime", FILTER_TIME, NULL},    \
             {"updateTime", FILTER_TIME, NULL}, {"labels", FILTER_MAP, NULL},   \
+            {"tags", FILTER_MAP, NULL},                                        \
         {                                                                      \
             NULL, FILTER_TEXT, NULL                                            \
         }                                                                      \
@@ -62,6 +64,23 @@ static size_t find_label(const struct candidate *candidate, const char *key,
     return 0;
 }
 
+size_t jobs_find_tag(struct db *db, struct arena *arena, int64_t study,
+                     int64_t trial, const char *key,
+                     const char *values[FILTER_VALUES])
+{
+    const char *text;
+    if (db_notes_get(db, arena, &(struct notes_name){study, trial, NOTES_TAGS},
+                     &text, NULL) != HT_OK)
+        return 0;
+    const struct strings tags = notes_tags_split(arena, text);
+    for (size_t i = 0; i < tags.n; i++)
+        if (filter_key_is(key, tags.items[i])) {
+            values[0] = "";
+            return 1;
+        }
+    return 0;
+}
+
 bool jobs_candidate_has(const struct candidate *candidate, const char *field,
                         const char *key, const char *values[FILTER_VALUES],
                         size_t *n)
@@ -76,6 +95,11 @@ bool jobs_candidate_has(const struct candidate *candidate, const char *field,
                  {"updateTime", study->updated_ms}};
     if (strcmp(field, "labels") == 0) {
         *n = find_label(candidate, key, values);
+        return true;
+    }
+    if (strcmp(field, "tags") == 0) {
+        *n = jobs_find_tag(candidate->db, candidate->arena, study->id, 0, key,
+                           values);
         return true;
     }
     for (size_t i = 0; i < sizeof times / sizeof *times; i++) {

@@ -33,12 +33,18 @@ struct collection {
     struct query_page_sizes sizes;
 };
 
-/* What all kinds of resources have, for look_up: labels, createTime, startTime,
- * endTime and updateTime; false for any other field. *n: how many values it
- * has. A study whose spec is damaged has no labels any more. */
+/* What all kinds of resources have, for look_up: labels, tags, createTime,
+ * startTime, endTime and updateTime; false for any other field. *n: how many
+ * values it has. A study whose spec is damaged has no labels any more. */
 bool jobs_candidate_has(const struct candidate *candidate, const char *field,
                         const char *key, const char *values[FILTER_VALUES],
                         size_t *n);
+
+/* The same of one tag, the key of a filter's `tags:KEY` ("*": any), that a
+ * study or (not 0) one of its trials has. */
+size_t jobs_find_tag(struct db *db, struct arena *arena, int64_t study,
+                     int64_t trial, const char *key,
+                     const char *values[FILTER_VALUES]);
 
 /* Writes one page of the collection into the reply, by the query of the
  * request.

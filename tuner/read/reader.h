@@ -107,7 +107,7 @@ reader_handler read_job;                                  /* jobs.c */
 reader_handler read_aip_job, read_aip_jobs;               /* aip.c */
 reader_handler read_lookup, read_optimal;                 /* vizier.c */
 reader_handler read_trials, read_trial;                   /* trials.c */
-reader_handler read_metadata;                             /* vizier.c */
+reader_handler read_metadata, read_notes;                 /* vizier.c */
 reader_handler read_table;                                /* table.c */
 reader_handler read_best, read_logs, read_changes;        /* trials.c */
 reader_handler read_confirmation;                         /* trials.c */

@@ -9,6 +9,7 @@
 #include "proto/doc/node.h"
 #include "tuner/ask/query.h"
 #include "tuner/db/event.h"
+#include "tuner/db/notes.h"
 #include "tuner/db/specs.h"
 #include "tuner/read/trials.h"
 
@@ -20,9 +21,10 @@ enum {
 
 /* What one row is made of, in this order. */
 static const char *const columns[] = {
-    "id",       "state",   "objective",  "step",     "createMs", "startMs",
-    "endMs",    "attempt", "replicate",  "confirms", "outside",  "reason",
-    "stopRule", "why",     "parameters", "metrics",  "others",   "attempts"};
+    "id",         "state",   "objective", "step",      "createMs",
+    "startMs",    "endMs",   "attempt",   "replicate", "confirms",
+    "outside",    "reason",  "stopRule",  "why",       "tags",
+    "parameters", "metrics", "others",    "attempts"};
 
 /* --- one row --- */
 
@@ -145,8 +147,14 @@ static enum ht_status make_row(const struct trial_walk *walk,
                                struct ht_error *err)
 {
     struct measurement_row measured;
+    const char *tags = ""; /* a share shows none */
     enum ht_status status =
         find_measured(walk->reader->db, arena, trial, &measured, err);
+    if (status == HT_OK && walk->req->scope.study == 0)
+        status = db_notes_get(
+            walk->reader->db, arena,
+            &(struct notes_name){trial->study, trial->id, NOTES_TAGS}, &tags,
+            err);
     if (status != HT_OK)
         return status;
     const struct node *metrics = node_read_stored(arena, measured.metrics);
@@ -168,6 +176,7 @@ static enum ht_status make_row(const struct trial_walk *walk,
     json_push_string(row, trial->reason);
     push_member(row, node_read_stored(arena, trial->stop), "rule");
     push_member(row, node_read_stored(arena, trial->why), "kind");
+    json_push_string(row, tags);
     push_parameters(row, arena, walk->job, trial);
     push_metrics(row, walk->job, metrics);
     push_others(row, walk->job, metrics);

@@ -9,6 +9,7 @@
 #include "tuner/ask/filter.h"
 #include "tuner/db/changes.h"
 #include "tuner/logs/logs.h"
+#include "tuner/read/jobs.h"
 #include "tuner/read/reader.h"
 #include "tuner/read/shared.h"
 #include "tuner/search/confirm.h"
@@ -43,15 +44,25 @@ enum ht_status read_find_trial(struct reader *reader, struct request *req,
 
 /* --- the walk --- */
 
-/* `state` is all that can be asked for: by our own names, of which FAILED
- * stands for all that hypertuneStatus.counts.failed counts. */
+struct asked { /* the item of the lookups */
+    const struct trial_walk *walk;
+    struct arena *arena;
+    const struct trial_row *trial;
+};
+
+/* By our own names of states, of which FAILED stands for all that
+ * hypertuneStatus.counts.failed counts; a share shows no tags. */
 static size_t look_up(void *item, const char *field, const char *key,
                       const char *values[FILTER_VALUES])
 {
-    const struct trial_row *trial = item;
+    const struct asked *asked = item;
+    const struct trial_row *trial = asked->trial;
     size_t n = 0;
-    (void)field;
-    (void)key;
+    if (strcmp(field, "tags") == 0)
+        return asked->walk->req->scope.study > 0
+                   ? 0
+                   : jobs_find_tag(asked->walk->reader->db, asked->arena,
+                                   trial->study, trial->id, key, values);
     values[n++] = db_trial_state_name(trial->state);
     if (db_trial_state_is_failed(trial->state))
         values[n++] = db_trial_state_name(TRIAL_FAILED);
@@ -62,9 +73,11 @@ static size_t look_up(void *item, const char *field, const char *key,
 static size_t look_up_vertex(void *item, const char *field, const char *key,
                              const char *values[FILTER_VALUES])
 {
-    const struct trial_row *trial = item;
+    const struct asked *asked = item;
     const size_t n = look_up(item, field, key, values);
-    values[n] = db_trial_state_vertex(trial->state);
+    if (strcmp(field, "state") != 0)
+        return n;
+    values[n] = db_trial_state_vertex(asked->trial->state);
     return n + 1;
 }
 
@@ -110,7 +123,8 @@ static enum ht_status walk_batch(struct trial_walk *walk, struct arena *arena,
         if (walk->written == walk->page.size ||
             (walk->last > walk->page.token && reader_is_late(walk->reader)))
             return HT_OK;
-        if (filter_allows(walk->filter, find, &list.rows[i]))
+        struct asked asked = {walk, arena, &list.rows[i]};
+        if (filter_allows(walk->filter, find, &asked))
             status = write_trial(walk, arena, &list.rows[i], err);
         if (status != HT_OK)
             return status;
@@ -149,6 +163,7 @@ enum ht_status read_trials(struct reader *reader, struct request *req,
         "STOPPED",   "FAILED", "CANCELLED", "PAUSED",    "STATE_UNSPECIFIED",
         NULL};
     static const struct filter_field fields[] = {{"state", FILTER_NAME, states},
+                                                 {"tags", FILTER_MAP, NULL},
                                                  {NULL, FILTER_TEXT, NULL}};
     struct trial_walk walk = {.reader = reader, .req = req};
     bool more;

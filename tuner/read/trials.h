@@ -25,7 +25,7 @@ struct trial_walk {
     struct study_row study;
     struct job *job;
     struct query_page page;      /* token: id of the trial before the page */
-    const struct filter *filter; /* by `state`; NULL: all */
+    const struct filter *filter; /* state, tags; NULL: all */
     bool continues;              /* the list has elements already */
     trial_viewer *view;          /* NULL: as Vertex's Trial */
 

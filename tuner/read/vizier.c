@@ -87,6 +87,26 @@ enum ht_status read_optimal(struct reader *reader, struct request *req,
     return status;
 }
 
+/* --- notes --- */
+
+/* Of a study, or of the trial that the path names. */
+enum ht_status read_notes(struct reader *reader, struct request *req,
+                          struct ht_error *err)
+{
+    struct study_row study;
+    struct trial_row trial = {0};
+    cJSON *notes;
+    enum ht_status status = read_find_study(reader, req, &study, NULL, err);
+    if (status == HT_OK && req->trial != NULL)
+        status = read_find_trial(reader, req, &study, req->trial, &trial, err);
+    if (status == HT_OK)
+        status =
+            view_notes(reader->db, req->arena, study.id, trial.id, &notes, err);
+    if (status == HT_OK)
+        json_print(notes, &req->reply);
+    return status;
+}
+
 /* --- metadata --- */
 
 enum { MOST_ITEMS = 5000 }; /* in one answer; the client asks for the rest */

@@ -311,6 +311,9 @@ static enum ht_status add_status(cJSON *resource, const struct viewing *view,
     status =
         view_add_attributes(object, view->db, view->arena, study->id, 0, err);
     if (status == HT_OK)
+        status =
+            view_add_tags(object, view->db, view->arena, study->id, 0, err);
+    if (status == HT_OK)
         status = add_stops(object, view, &counts, err);
     if (status == HT_OK)
         status = add_silent(object, view, err);

@@ -275,6 +275,8 @@ enum ht_status view_trial(struct db *db, struct arena *arena,
     cJSON *own = json_add_object(object, "hypertune");
     add_own(own, arena, trial, &args, &attempts);
     status = add_latest(own, db, arena, trial, err);
+    if (status == HT_OK)
+        status = view_add_tags(own, db, arena, study->id, trial->id, err);
     if (with_attempts) {
         add_attempts(own, &attempts);
         add_commands(own, arena, job, point, trial->replicate);

@@ -3,6 +3,7 @@
 #include "proto/base/clock.h"
 #include "proto/doc/json.h"
 #include "tuner/db/metadata.h"
+#include "tuner/db/notes.h"
 
 cJSON *view_measurement(const struct measurement_row *row)
 {
@@ -78,8 +79,6 @@ void view_add_stored(cJSON *object, const char *key, const char *json)
         cJSON_AddItemToObject(object, key, cJSON_CreateRaw(json));
 }
 
-/* --- failures --- */
-
 enum ht_status view_add_attributes(cJSON *object, struct db *db,
                                    struct arena *arena, int64_t study,
                                    int64_t trial, struct ht_error *err)
@@ -102,6 +101,43 @@ enum ht_status view_add_attributes(cJSON *object, struct db *db,
     json_add_flag(object, "moreUserAttributes", more);
     return HT_OK;
 }
+
+enum ht_status view_add_tags(cJSON *object, struct db *db, struct arena *arena,
+                             int64_t study, int64_t trial, struct ht_error *err)
+{
+    const char *text;
+    const enum ht_status status = db_notes_get(
+        db, arena, &(struct notes_name){study, trial, NOTES_TAGS}, &text, err);
+    if (status != HT_OK || text[0] == '\0')
+        return status;
+    const struct strings tags = notes_tags_split(arena, text);
+    cJSON *array = json_add_array(object, "tags");
+    for (size_t i = 0; i < tags.n; i++)
+        json_push_string(array, tags.items[i]);
+    return HT_OK;
+}
+
+enum ht_status view_notes(struct db *db, struct arena *arena, int64_t study,
+                          int64_t trial, cJSON **out, struct ht_error *err)
+{
+    const char *note;
+    enum ht_status status = db_notes_get(
+        db, arena, &(struct notes_name){study, trial, NOTES_NOTE}, &note, err);
+    if (status != HT_OK)
+        return status;
+    cJSON *object = cJSON_CreateObject();
+    json_add_string(object, "note", note);
+    status = view_add_tags(object, db, arena, study, trial, err);
+    if (status == HT_OK && !cJSON_HasObjectItem(object, "tags"))
+        json_add_array(object, "tags");
+    if (status == HT_OK)
+        *out = object;
+    else
+        cJSON_Delete(object);
+    return status;
+}
+
+/* --- failures --- */
 
 enum ht_status view_failures_find(struct db *db, struct arena *arena,
                                   const struct study_row *study,

@@ -60,6 +60,15 @@ enum ht_status view_add_attributes(cJSON *object, struct db *db,
                                    struct arena *arena, int64_t study,
                                    int64_t trial, struct ht_error *err);
 
+/* Adds `tags`, the words that people gave the trial (0: the study); no member
+ * when there are none. */
+enum ht_status view_add_tags(cJSON *object, struct db *db, struct arena *arena,
+                             int64_t study, int64_t trial,
+                             struct ht_error *err);
+/* {"note", "tags"}, both always there; the caller owns *out. */
+enum ht_status view_notes(struct db *db, struct arena *arena, int64_t study,
+                          int64_t trial, cJSON **out, struct ht_error *err);
+
 /* --- failures --- */
 
 struct view_failures {

@@ -10,6 +10,7 @@ import {duration} from "./format.js";
 import {studiesPage} from "./page_studies.js";
 import {studyPage} from "./page_study.js";
 import {trialPage} from "./page_trial.js";
+import {comparePage} from "./page_compare.js";
 import {serverPage} from "./page_server.js";
 import {clonePage, editPage, newPage} from "./page_new.js";
 import {themeSwitch} from "./theme.js";
@@ -42,6 +43,7 @@ function findPage([first, study, tab, trial]) {
   if (first === "studies" && tab === "edit" && !onlyStudy()) return editPage;
   if (first === "studies" && tab === "clone" && !onlyStudy()) return clonePage;
   if (first === "studies") return tab === "trials" && trial !== undefined ? trialPage : studyPage;
+  if (first === "compare" && seesAll()) return comparePage;
   if (first === "server") return serverPage;
   if (first === "new") return newPage;
   return root => replace(root, element("section.empty", {},

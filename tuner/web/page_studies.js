@@ -6,6 +6,7 @@ import {Table} from "./table.js";
 import {markedBar} from "./marked_studies.js";
 import {mostTrials} from "./study_figures.js";
 import {namesOf, reasonWords, stateChip, stateWords, titleWords} from "./study_title.js";
+import {tagChips} from "./tags.js";
 import {may, seesAll} from "./session.js";
 import * as format from "./format.js";
 
@@ -38,8 +39,10 @@ const number = job => Number(job.name.split("/").pop());
 const some = count => count > 0 ? String(count) : ""; // the eye finds what is not 0
 const status = read => job => read(job.hypertuneStatus);
 
+const tagsOf = status(({tags = []}) => tags);
+
 const COLUMNS = [
-  {key: "name", label: "Name", value: job => namesOf(job).join(" "), show: titleWords},
+  {key: "name", label: "Name", value: job => [...namesOf(job), ...tagsOf(job)].join(" "), show: job => element("span", {}, titleWords(job), tagChips(tagsOf(job)))},
   {key: "state", label: "State", value: status(stateWords),
     show: status(one => stateChip(one, reasonWords(one))), letters: 11},
   {key: "algorithm", label: "Algorithm", value: status(({algorithm, kind}) => format.state(algorithm ?? kind))},
@@ -74,7 +77,7 @@ export function studiesPage(root) {
     element("option", {value: ""}, "All states"),
     STATES.map(value => element("option", {value}, format.state(value))));
   const table = new Table({name: "studies", label: "Studies", columns: COLUMNS, key: number, sort: {key: "created", down: true},
-    href: job => job && `#/studies/${number(job)}`, marks: may("submit") && seesAll() ? {has: key => marked.has(key), toggle: mark} : null,
+    href: job => job && `#/studies/${number(job)}`, marks: {has: key => marked.has(key), toggle: mark},
     empty: "No study is like that."});
   const list = element("div");
   replace(root, element("div.row.between", {},
@@ -86,7 +89,7 @@ export function studiesPage(root) {
     draw();
   }
 
-  const isShown = job => namesOf(job).some(name => name.toLowerCase().includes(search.value.toLowerCase())) &&
+  const isShown = job => [...namesOf(job), ...tagsOf(job)].some(name => name.toLowerCase().includes(search.value.toLowerCase())) &&
     (chosen.value === "" || chosen.value === job.hypertuneStatus.state);
 
   function draw() {

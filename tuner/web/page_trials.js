@@ -69,10 +69,11 @@ export function trialsTab(root, store, selection) {
 
   // The columns follow the study, whose metrics and parameters come with it.
   function followColumns() {
-    const names = [...store.parameters, "", ...store.metrics, "", ...store.others].join("\n");
+    const tagged = store.trials.some(({tags}) => tags !== "");
+    const names = [tagged, ...store.parameters, "", ...store.metrics, "", ...store.others].join("\n");
     if (names === columnNames) return;
     columnNames = names;
-    columns = trialColumns(dimensionsOf(store));
+    columns = trialColumns(dimensionsOf(store), tagged);
     table.sort = readSort(choices.get("sort"), columns) ?? {key: columns[0].key, down: true};
     table.setColumns(columns);
   }

@@ -1,6 +1,7 @@
 // trial_columns.js - the columns of the table of trials.
 import {element} from "./dom.js";
 import {StudyStore} from "./store.js";
+import {FAVOURITE, tagChips, wordsOf} from "./tags.js";
 import * as format from "./format.js";
 
 // A link to the page of a trial, `label` unless its number is enough.
@@ -15,15 +16,15 @@ export function stateLabel(trial) {
 // Its state, and what is special about it.
 function state(trial) {
   const tags = [trial.confirms > 0 && `confirms ${trial.confirms}`, trial.replicate > 0 && trial.confirms === 0 && "repeats",
-    trial.outside > 0 && "outside",
+    trial.outside > 0 && "outside", wordsOf(trial.tags).includes(FAVOURITE) && "★",
     trial.attempt > 1 && `attempt ${trial.attempt}`].filter(Boolean);
   return element("span", {}, stateLabel(trial), tags.map(tag => element("span.tag", {}, tag)));
 }
 
 const took = trial => trial.startMs > 0 ? (trial.endMs || Date.now()) - trial.startMs : null;
 
-// `dimensions`: of the study.
-export function trialColumns({parameters, metrics, others}) {
+// `dimensions`: of the study. `tagged`: whether any trial has tags.
+export function trialColumns({parameters, metrics, others}, tagged = false) {
   const axis = dimension => ({key: dimension.name, label: dimension.name, number: !dimension.isCategory,
     value: trial => dimension.of(trial) ?? null, down: dimension.goal === "MAXIMIZE"});
   const axes = [...metrics, ...others, ...parameters].map(axis), taken = new Set(axes.map(({key}) => key));
@@ -41,6 +42,7 @@ export function trialColumns({parameters, metrics, others}) {
     {key: "confirms", label: "Confirms", number: true, value: trial => trial.confirms || null, hidden: true},
     {key: "why", label: "Chosen", value: trial => trial.why?.toLowerCase() ?? null},
     {key: "stop", label: "Stopped by", value: trial => trial.stopRule ?? null, hidden: true},
+    {key: "tags", label: "Tags", value: trial => trial.tags || null, show: trial => tagChips(wordsOf(trial.tags)), hidden: !tagged},
     {key: "reason", label: "Reason", value: trial => trial.reason || null}];
   // A parameter may have the name of a column of ours.
   return own.map((column, i) => i > 1 && i < 2 + axes.length || !taken.has(column.key)

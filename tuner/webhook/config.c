@@ -217,6 +217,11 @@ static void read_secret_file(const struct field_reader *reader, struct place at,
         field_error(reader, at, "%s %s", path, err.text);
 }
 
+static const struct field_choice formats[] = {{"event", -1, WEBHOOK_EVENT},
+                                              {"slack", -1, WEBHOOK_SLACK},
+                                              {"teams", -1, WEBHOOK_TEAMS},
+                                              {NULL, 0, 0}};
+
 #define WEBHOOK(member) offsetof(struct draft, webhook.member)
 
 static const struct field rows[] = {
@@ -230,6 +235,10 @@ static const struct field rows[] = {
     {.name = "named", .read = field_flag, .offset = WEBHOOK(named)},
     {.name = "secret", .read = read_secret},
     {.name = "secretFile", .read = read_secret_file},
+    {.name = "format",
+     .read = field_choose,
+     .offset = WEBHOOK(format),
+     .choices = formats},
     {.name = "local", .read = field_flag, .offset = WEBHOOK(local)},
     {0}};
 

@@ -12,6 +12,7 @@
 #include "proto/base/error.h"
 #include "proto/job/job.h"
 #include "proto/job/notify.h"
+#include "tuner/webhook/chat.h"
 
 /* One entry of webhooks.json; texts are in the arena of the rules. */
 struct webhook {
@@ -22,7 +23,8 @@ struct webhook {
     const char *studies; /* a pattern of names (* and ?) */
     unsigned on;         /* bits 1 << enum notify_event */
     bool named;          /* only for studies whose spec names it */
-    bool local;          /* may be http, and on this or a private network */
+    enum webhook_format format;
+    bool local; /* may be http, and on this or a private network */
 };
 
 struct webhook_rules {

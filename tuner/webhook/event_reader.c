@@ -173,6 +173,12 @@ static void add_trial(cJSON *body, const char *key,
     json_add_string(object, "reason", trial->reason);
 }
 
+static const char *link_of(const struct reading *reading)
+{
+    return arena_printf(reading->arena, "%s/#/studies/%lld",
+                        reading->reader->http, (long long)reading->study.id);
+}
+
 static const char *body_of(const struct reading *reading,
                            const struct event_row *event,
                            enum notify_event what,
@@ -194,15 +200,31 @@ static const char *body_of(const struct reading *reading,
         add_trial(body, "trial", trial);
     if (reading->best.id != 0)
         add_trial(body, "best", &reading->best);
-    json_add_string(body, "link",
-                    arena_printf(reading->arena, "%s/#/studies/%lld",
-                                 reading->reader->http, (long long)row->id));
+    json_add_string(body, "link", link_of(reading));
     return json_text(reading->arena, body);
 }
 
+static const char *message_of(const struct reading *reading,
+                              enum notify_event what,
+                              const struct trial_row *trial,
+                              enum webhook_format format)
+{
+    const struct job *job = reading->job;
+    const struct webhook_message message = {
+        .what = what,
+        .study = &reading->study,
+        .trial = trial,
+        .best = &reading->best,
+        .metric = job->n_metrics > 0 ? job->metrics[0].name : NULL,
+        .link = link_of(reading)};
+    return webhook_chat_body(reading->arena, format, &message);
+}
+
+/* The trial may have been deleted since. */
 static enum ht_status make_body(const struct reading *reading,
                                 const struct event_row *event,
-                                enum notify_event what, const char **body,
+                                enum notify_event what,
+                                enum webhook_format format, const char **body,
                                 struct ht_error *err)
 {
     struct trial_row trial = {0};
@@ -212,8 +234,9 @@ static enum ht_status make_body(const struct reading *reading,
                               reading->study.id, event->trial, &trial, err);
     if (status != HT_OK && status != HT_NOT_FOUND)
         return status;
-    /* The trial may have been deleted since. */
-    *body = body_of(reading, event, what, status == HT_OK ? &trial : NULL);
+    const struct trial_row *found = status == HT_OK ? &trial : NULL;
+    *body = format == WEBHOOK_EVENT ? body_of(reading, event, what, found)
+                                    : message_of(reading, what, found, format);
     return HT_OK;
 }
 
@@ -249,6 +272,7 @@ static enum ht_status add_deliveries(const struct reading *reading,
                                      struct ht_error *err)
 {
     enum ht_status status = HT_OK;
+    const char *bodies[WEBHOOK_FORMATS] = {0};
     struct webhook_delivery delivery = {.study = reading->study.id,
                                         .event = notify_event_name(what),
                                         .made_ms = clock_wall_ms()};
@@ -257,9 +281,12 @@ static enum ht_status add_deliveries(const struct reading *reading,
         if (!webhook_wants(webhook, &reading->job->notify, what,
                            reading->study.name))
             continue;
+        const char **body = &bodies[webhook->format];
+        if (*body == NULL)
+            status =
+                make_body(reading, event, what, webhook->format, body, err);
         delivery.webhook = webhook->name;
-        if (delivery.body == NULL)
-            status = make_body(reading, event, what, &delivery.body, err);
+        delivery.body = *body;
         if (status == HT_OK)
             status =
                 webhook_outbox_add(reading->reader->outbox, &delivery, err);

@@ -30,6 +30,7 @@ enum cli_exit {
     CLI_UNREACHABLE = 6, /* no server */
     CLI_FAILED = 7,      /* study or trial failed */
     CLI_OVERDUE = 8,     /* --timeout passed */
+    CLI_NOT_OVER = 9,    /* describe -o line: the study has not ended */
     CLI_NO_START = 125,  /* local-run: it was not started */
     CLI_INTERRUPTED = 130,
     CLI_TERMINATED = 143
@@ -63,7 +64,7 @@ struct cli_settings {
     const char *stop_rule, *noise, *slurm_defaults, *slurm_ssh;
     struct words constraints, no_constraints, safety;
     /* lists */
-    const char *state, *sort, *where;
+    const char *state, *sort, *where, *tag;
     int64_t limit;
     /* logs */
     const char *stream, *replica;
@@ -82,6 +83,8 @@ struct cli_settings {
     int64_t gpus;
     bool keep;
     bool all, diff;
+    /* tag */
+    struct words remove;
     /* import; submit */
     bool submit, no_code;
     /* clone, best */

@@ -50,6 +50,8 @@ void cli_help_command(const struct cli_command *command, struct text *out)
     text_printf(out, "usage: hypertune %s%s%s\n  %s\n", command->name,
                 command->usage[0] != '\0' ? " " : "", command->usage,
                 command->help);
+    if (command->formats[0] != '\0')
+        text_printf(out, "  -o has also: %s\n", command->formats);
     if (command->options == NULL)
         return;
     if (command->options[0] != '\0') {
@@ -71,6 +73,7 @@ static void help_exit(struct text *out)
                    "  6  server not reachable\n"
                    "  7  study or trial failed\n"
                    "  8  --timeout passed\n"
+                   "  9  describe -o line: the study has not ended\n"
                    "125  local-run: not started; else as the trial ended\n"
                    "130  interrupted    143  terminated\n");
 }

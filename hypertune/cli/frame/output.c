@@ -84,6 +84,17 @@ void cli_output_end(enum cli_format format, size_t n, struct text *out)
         text_puts(out, n == 0 ? "[]\n" : "]\n");
 }
 
+const char *cli_output_nothing(const struct cli *cli)
+{
+    return cli->format == FORMAT_CSV ? "" : "-";
+}
+
+void cli_output_time_cell(int64_t wall_ms, struct table *table)
+{
+    char stamp[CLOCK_STAMP_BYTES];
+    table_cell(table, wall_ms > 0 ? clock_stamp(stamp, wall_ms) : "");
+}
+
 void cli_output_age(int64_t then_ms, int64_t now_ms, struct text *out)
 {
     char span[CLOCK_DURATION_BYTES];

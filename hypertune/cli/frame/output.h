@@ -29,6 +29,11 @@ void cli_output_end(enum cli_format format, size_t n, struct text *out);
 void cli_output_table(const struct cli *cli, const struct table *table,
                       struct text *out);
 
+/* What a cell without a value has: "-" for people, "" for programs. */
+const char *cli_output_nothing(const struct cli *cli);
+/* A cell of a wall time, or of 0 for none, as -o csv has it. */
+void cli_output_time_cell(int64_t wall_ms, struct table *table);
+
 /* "1d", "2h14m": the age of a wall time. */
 void cli_output_age(int64_t then_ms, int64_t now_ms, struct text *out);
 

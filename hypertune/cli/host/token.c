@@ -199,9 +199,9 @@ static const char *state_of(const struct node *token, int64_t now_ms)
     return "valid";
 }
 
-static const char *or_dash(const char *text)
+static const char *or_nothing(const struct cli *cli, const char *text)
 {
-    return text[0] != '\0' ? text : "-";
+    return text[0] != '\0' ? text : cli_output_nothing(cli);
 }
 
 static int list(struct cli *cli)
@@ -223,9 +223,10 @@ static int list(struct cli *cli)
         table_row(table);
         table_cells(
             table, text_of(token, "name"), text_of(token, "role"),
-            or_dash(text_of(token, "project")),
-            or_dash(text_of(token, "study")), or_dash(text_of(token, "runner")),
-            state_of(token, now_ms), or_dash(text_of(token, "expireTime")),
+            or_nothing(cli, text_of(token, "project")),
+            or_nothing(cli, text_of(token, "study")),
+            or_nothing(cli, text_of(token, "runner")), state_of(token, now_ms),
+            or_nothing(cli, text_of(token, "expireTime")),
             text_of(token, "createTime"), text_of(token, "createdBy"), NULL);
     }
     cli_output_table(cli, table, &out);

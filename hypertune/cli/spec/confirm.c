@@ -21,7 +21,7 @@ static void figure_cell(struct cli *cli, struct table *table,
 {
     const struct node *value = node_find(item, key);
     if (value == NULL)
-        table_cell(table, "-");
+        table_cell(table, cli_output_nothing(cli));
     else if (cli->format == FORMAT_CSV)
         table_cell(table, cli_scalar(value));
     else

@@ -117,7 +117,8 @@ static int print_page(struct auditing *auditing, const struct node *lines)
                              &out))
             add_line(line, table);
     }
-    if (table_rows(table) > 0) {
+    const bool titles = first && cli->format == FORMAT_CSV && !cli->set.follow;
+    if (table_rows(table) > 0 || titles) {
         cli_output_table(cli, table, &rows);
         without_titles(&rows, first);
         text_append(&out, rows.data, rows.len);

@@ -1,6 +1,7 @@
 /* compare.c - `compare`: what differs between trials: parameters, results, and
- * what their newest attempts ran on. */
+ * what their newest attempts ran on; or between studies: results and specs. */
 
+#include <math.h>
 #include <string.h>
 
 #include "hypertune/cli/frame/commands.h"
@@ -8,8 +9,10 @@
 #include "hypertune/cli/frame/table.h"
 #include "hypertune/cli/study/study.h"
 #include "hypertune/cli/study/trial.h"
+#include "proto/base/clock.h"
 #include "proto/doc/diag.h"
 #include "proto/doc/json.h"
+#include "proto/form/form.h"
 
 enum { HASH_DIGITS = 12 }; /* shown to people */
 
@@ -21,7 +24,8 @@ struct aspect {
 
 struct comparison {
     struct arena *arena;
-    size_t n; /* trials */
+    bool studies; /* not trials */
+    size_t n;
     const char **names;
     size_t n_aspects;
     struct aspect *aspects;
@@ -109,7 +113,7 @@ static void put_trial(struct comparison *comparison, size_t i,
 
 static int collect(struct cli *cli, struct comparison *comparison)
 {
-    int code = cli_connect(cli);
+    int code = CLI_DONE;
     for (size_t i = 0; i < comparison->n && code == CLI_DONE; i++) {
         struct ht_error err;
         const struct node *trial;
@@ -124,6 +128,148 @@ static int collect(struct cli *cli, struct comparison *comparison)
             put_trial(comparison, i, trial);
     }
     return code;
+}
+
+/* ---- studies ---- */
+
+static const char *whole(struct comparison *comparison, long long n)
+{
+    return arena_printf(comparison->arena, "%lld", n);
+}
+
+/* How many trials had ended when the first was as good as the target; looked
+ * for by ids. */
+struct reaching {
+    const struct cli_study *study;
+    double target;
+    long long n; /* results so far */
+    bool reached;
+};
+
+static bool look_at(const struct node *trial, void *context)
+{
+    struct reaching *reaching = context;
+    const double value = cli_trial_score(trial);
+    if (strcmp(cli_trial_state(trial), "SUCCEEDED") != 0 || isnan(value))
+        return true;
+    reaching->n++;
+    reaching->reached = reaching->study->maximize ? value >= reaching->target
+                                                  : value <= reaching->target;
+    return !reaching->reached;
+}
+
+static enum ht_status put_reaching(struct cli *cli,
+                                   struct comparison *comparison, size_t i,
+                                   const struct cli_study *study, double target,
+                                   struct ht_error *err)
+{
+    struct reaching reaching = {.study = study, .target = target};
+    const struct cli_pages pages = cli_trial_pages(cli, study->id, NULL);
+    const enum ht_status status =
+        cli_pages_each(cli, &pages, look_at, &reaching, err);
+    if (status == HT_OK && reaching.reached)
+        put(comparison, i, "result",
+            arena_printf(comparison->arena, "results to reach %.6g", target),
+            whole(comparison, reaching.n));
+    return status;
+}
+
+static void put_study(const struct cli *cli, struct comparison *comparison,
+                      size_t i, const struct cli_study *study)
+{
+    char span[CLOCK_DURATION_BYTES];
+    struct text algorithm = {0};
+    const int64_t took = cli_study_elapsed_ms(study, clock_wall_ms());
+    put(comparison, i, "study", "state", study->state);
+    cli_study_algorithm(study, &algorithm);
+    put(comparison, i, "study", "algorithm",
+        text_take(&algorithm, comparison->arena));
+    if (took > 0) /* programs get seconds */
+        put(comparison, i, "study", "took",
+            cli_is_table(cli)
+                ? arena_strdup(comparison->arena, clock_duration(span, took))
+                : arena_printf(comparison->arena, "%.15g",
+                               (double)took / 1000));
+    put(comparison, i, "trials", "ended",
+        whole(comparison, cli_study_ended(study)));
+    put(comparison, i, "trials", "stopped early",
+        whole(comparison, cli_study_count(study, "stopped")));
+    put(comparison, i, "trials", "failed",
+        whole(comparison, cli_study_count(study, "failed")));
+    if (study->best == NULL)
+        return;
+    put(comparison, i, "result", "best trial", cli_trial_id(study->best));
+    NODE_EACH (metric, study->metrics) {
+        const char *name = node_get_string(metric, "metricId", "");
+        put(comparison, i, "metric", name,
+            scalar(cli_trial_metric(study->best, name)));
+    }
+}
+
+/* The lines "path: old -> new" of two specs. */
+static void put_specs(struct comparison *comparison,
+                      const struct cli_study studies[2])
+{
+    struct diag diag;
+    struct text lines = {0};
+    diag_init(&diag, comparison->arena, "study", NULL, 0);
+    const struct job *first =
+        vertex_read(studies[0].job, studies[0].home->kind, &diag);
+    const struct job *second =
+        vertex_read(studies[1].job, studies[1].home->kind, &diag);
+    if (first == NULL || second == NULL ||
+        studies[0].home->kind != studies[1].home->kind)
+        return;
+    form_diff(first, second, &lines);
+    char *rest = text_take(&lines, comparison->arena), *line;
+    while ((line = strsep(&rest, "\n")) != NULL) {
+        char *old = strstr(line, ": ");
+        char *new = old != NULL ? strstr(old, " -> ") : NULL;
+        if (new == NULL)
+            continue;
+        *old = *new = '\0';
+        put(comparison, 0, "spec", line, old + strlen(": "));
+        put(comparison, 1, "spec", line, new + strlen(" -> "));
+    }
+}
+
+static int collect_studies(struct cli *cli, struct comparison *comparison)
+{
+    struct ht_error err;
+    enum ht_status status = HT_OK;
+    const size_t n = comparison->n;
+    struct cli_study *studies =
+        arena_alloc(comparison->arena, n, sizeof *studies);
+    for (size_t i = 0; i < n; i++) {
+        comparison->names[i] = cli->args.words.items[i];
+        const int code =
+            cli_study_open_trials(cli, comparison->names[i], &studies[i]);
+        if (code != CLI_DONE)
+            return code;
+        put_study(cli, comparison, i, &studies[i]);
+    }
+    for (size_t of = 0; of < n; of++)
+        for (size_t i = 0; i < n && status == HT_OK; i++)
+            if (studies[of].best != NULL &&
+                strcmp(studies[i].metric, studies[of].metric) == 0)
+                status = put_reaching(cli, comparison, i, &studies[i],
+                                      cli_trial_score(studies[of].best), &err);
+    if (n == 2)
+        put_specs(comparison, studies);
+    return status == HT_OK ? CLI_DONE : cli_fail_error(cli, &err);
+}
+
+/* Does no word name a trial? A custom job is its only one. */
+static bool are_studies(struct cli *cli)
+{
+    const char *study, *trial;
+    struct cli_study first;
+    for (size_t i = 0; i < cli->args.words.n; i++)
+        if (cli_study_split(cli, cli->args.words.items[i], &study, &trial))
+            return false;
+    return cli_study_get(cli, cli->args.words.items[0], &first, NULL) !=
+               HT_OK ||
+           first.home->kind != JOB_CUSTOM;
 }
 
 /* ---- showing ---- */
@@ -189,7 +335,8 @@ static const struct node *make_tree(const struct cli *cli,
 {
     struct diag diag;
     cJSON *root = cJSON_CreateObject();
-    cJSON *names = json_add_array(root, "trials");
+    cJSON *names =
+        json_add_array(root, comparison->studies ? "studies" : "trials");
     cJSON *rows = json_add_array(root, "rows");
     for (size_t i = 0; i < comparison->n; i++)
         json_push_string(names, comparison->names[i]);
@@ -219,7 +366,12 @@ int cli_compare(struct cli *cli)
         .n = n,
         .names = arena_alloc(cli->arena, n, sizeof(char *))};
     struct text out = {0};
-    const int code = collect(cli, &comparison);
+    int code = cli_connect(cli);
+    if (code != CLI_DONE)
+        return code;
+    comparison.studies = are_studies(cli);
+    code = comparison.studies ? collect_studies(cli, &comparison)
+                              : collect(cli, &comparison);
     if (code != CLI_DONE)
         return code;
     if (cli_is_table(cli) || cli->format == FORMAT_CSV) {

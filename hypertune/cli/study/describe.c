@@ -237,6 +237,16 @@ static void describe_attributes(const struct node *ours, struct text *out)
                        "are many\n");
 }
 
+static void describe_tags(const struct node *ours, struct text *out)
+{
+    const struct node *tags = node_find(ours, "tags");
+    if (tags == NULL)
+        return;
+    text_puts(out, "tags        ");
+    cli_scalars(tags, out);
+    text_puts(out, "\n");
+}
+
 /* ---- a trial ---- */
 
 static void describe_outside(const struct cli_study *study,
@@ -290,6 +300,7 @@ void cli_describe_trial(struct cli *cli, const struct cli_study *study,
     if (node_find(ours, "outputs") != NULL)
         text_print_safe(out, "outputs %s\n",
                         node_get_string(ours, "outputs", ""));
+    describe_tags(ours, out);
     describe_attributes(ours, out);
     describe_why(trial, out);
     describe_attempts(trial, out);
@@ -506,6 +517,7 @@ void cli_describe_study(struct cli *cli, const struct cli_study *study,
     cli_study_silent(study, "silent      ", out);
     describe_confirming(study, out);
     describe_times(study, out);
+    describe_tags(study->status, out);
     describe_attributes(study->status, out);
     if (study->best != NULL) {
         text_puts(out, "best        ");

@@ -16,11 +16,12 @@
 
 /* ---- runners ---- */
 
-static void list_cell(struct table *table, const struct node *list)
+static void list_cell(const struct cli *cli, struct table *table,
+                      const struct node *list)
 {
     struct text cell = {0};
     cli_scalars(list, &cell);
-    table_cell_text(table, &cell, "-");
+    table_cell_text(table, &cell, cli_output_nothing(cli));
 }
 
 /* A runner that drains is online all the same. */
@@ -41,6 +42,8 @@ static void add_place(struct cli *cli, struct table *table,
 {
     const struct node *rules = node_find(runner, "rules");
     struct text labels = {0}, trials = {0};
+    const char *nothing = cli_output_nothing(cli);
+    const double skew = (double)node_get_int(rules, "skewMs", 0) / 1000;
     NODE_EACH (label, node_first(rules, "labels"))
         text_printf(&labels, "%s%s=%s", labels.len > 0 ? "," : "", label->key,
                     cli_scalar(label));
@@ -49,16 +52,16 @@ static void add_place(struct cli *cli, struct table *table,
                     node_get_string(trial, "study", ""),
                     node_get_string(trial, "trial", ""));
     table_cell(table, arena_printf(cli->arena, "%.*s", MACHINE_DIGITS,
-                                   node_get_string(rules, "machine", "-")));
-    table_cell_text(table, &labels, "-");
-    table_cell(table, node_get_string(rules, "version", "-"));
-    table_cell(
-        table,
-        node_find(rules, "skewMs") == NULL
-            ? "-"
-            : arena_printf(cli->arena, "%+.1fs",
-                           (double)node_get_int(rules, "skewMs", 0) / 1000));
-    table_cell_text(table, &trials, "-");
+                                   node_get_string(rules, "machine", nothing)));
+    table_cell_text(table, &labels, nothing);
+    table_cell(table, node_get_string(rules, "version", nothing));
+    if (node_find(rules, "skewMs") == NULL)
+        table_cell(table, nothing);
+    else if (cli->format == FORMAT_CSV)
+        table_cell_printf(table, "%.15g", skew);
+    else
+        table_cell_printf(table, "%+.1fs", skew);
+    table_cell_text(table, &trials, nothing);
 }
 
 static void add_runner(struct cli *cli, struct table *table,
@@ -67,23 +70,29 @@ static void add_runner(struct cli *cli, struct table *table,
     static const char *const lists[] = {"volumeRoots", "allow", "secrets",
                                         "credentials"};
     const struct node *rules = node_find(runner, "rules");
+    const int64_t seen_ms = node_get_int(runner, "lastSeenMs", 0);
     struct text seen = {0};
     if (cli_runners_is_online(runner))
         text_puts(&seen, "now");
     else
-        cli_output_age(node_get_int(runner, "lastSeenMs", 0), now, &seen);
+        cli_output_age(seen_ms, now, &seen);
     table_row(table);
     table_cells(table, node_get_string(runner, "runner", ""),
                 node_get_string(runner, "engine", ""),
                 node_get_string(runner, "host", ""), state_of(runner),
                 cli_scalar(node_find(runner, "slots")),
                 cli_scalar(node_find(runner, "busy")), NULL);
-    list_cell(table, node_find(rules, "gpus"));
+    list_cell(cli, table, node_find(rules, "gpus"));
     table_cell(table, cli_runners_has_images(runner) ? "yes" : "no");
-    table_cell_text(table, &seen, "");
-    table_cell(table, node_get_string(rules, "engine", "-"));
+    if (cli->format == FORMAT_CSV)
+        cli_output_time_cell(seen_ms, table);
+    else
+        table_cell(table, text_string(&seen));
+    text_free(&seen);
+    table_cell(table,
+               node_get_string(rules, "engine", cli_output_nothing(cli)));
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
-        list_cell(table, node_find(rules, lists[i]));
+        list_cell(cli, table, node_find(rules, lists[i]));
     add_place(cli, table, runner);
 }
 
@@ -189,19 +198,21 @@ int cli_list_runners(struct cli *cli)
 
 /* ---- projects ---- */
 
-static void add_project(struct table *table, const struct node *project)
+static void add_project(const struct cli *cli, struct table *table,
+                        const struct node *project)
 {
+    const char *nothing = cli_output_nothing(cli);
     table_row(table);
     table_cells(table, node_get_string(project, "name", ""),
                 cli_scalar(node_find(project, "share")),
                 cli_scalar(node_find(project, "busySlots")),
                 node_get_int(project, "slots", 0) > 0
                     ? cli_scalar(node_find(project, "slots"))
-                    : "-",
+                    : nothing,
                 cli_scalar(node_find(project, "busyGpus")),
                 node_get_double(project, "gpus", 0) > 0
                     ? cli_scalar(node_find(project, "gpus"))
-                    : "-",
+                    : nothing,
                 cli_scalar(node_find(project, "usedSlotSeconds")), NULL);
 }
 
@@ -220,7 +231,7 @@ static int list_projects(struct cli *cli)
         if (cli->format == FORMAT_NAME)
             text_print_safe(&out, "%s\n", node_get_string(project, "name", ""));
         else if (!cli_output_item(cli->format, project, n, &out))
-            add_project(table, project);
+            add_project(cli, table, project);
         n++;
     }
     cli_output_table(cli, table, &out);

@@ -1,25 +1,57 @@
 /* list.c - `list` and `describe`: the studies of a server, and one of them in
  * words. */
 
+#include <math.h>
+
 #include "hypertune/cli/frame/commands.h"
 #include "hypertune/cli/frame/output.h"
 #include "hypertune/cli/frame/table.h"
 #include "hypertune/cli/study/describe.h"
 #include "hypertune/cli/study/study.h"
+#include "hypertune/cli/study/trial.h"
 #include "proto/base/clock.h"
 
 enum { STUDIES_A_PAGE = 100 };
+
+/* For programs: plain numbers and moments, a column for each. */
+static void add_record(struct table *table, const struct cli_study *study)
+{
+    static const char *const times[] = {"createTimeMs", "startTimeMs",
+                                        "endTimeMs"};
+    char best[TEXT_DOUBLE_BYTES] = "";
+    struct text algorithm = {0};
+    const long long limit = cli_study_limit(study);
+    const double score = cli_trial_score(study->best);
+    table_row(table);
+    table_cells(table, study->name, study->state, NULL);
+    if (node_find(study->status, "algorithm") != NULL)
+        cli_study_algorithm(study, &algorithm);
+    table_cell_text(table, &algorithm, "");
+    table_cell_printf(table, "%lld", cli_study_ended(study));
+    if (limit > 0)
+        table_cell_printf(table, "%lld", limit);
+    else
+        table_cell(table, "");
+    table_cell_printf(table, "%lld", cli_study_running(study));
+    table_cell_printf(table, "%lld", cli_study_count(study, "failed"));
+    table_cell(table, study->metric);
+    table_cell(table, isnan(score) ? "" : text_of_double(best, score));
+    for (size_t i = 0; i < sizeof times / sizeof *times; i++)
+        cli_output_time_cell(node_get_int(study->status, times[i], 0), table);
+    table_cells(table, study->home->kind_name, study->id, study->reason, NULL);
+}
 
 static void add_row(const struct cli *cli, struct table *table,
                     const struct cli_study *study, int64_t now)
 {
     struct text cell = {0};
+    if (cli->format == FORMAT_CSV) {
+        add_record(table, study);
+        return;
+    }
     table_row(table);
     table_cell(table, study->name);
-    if (cli->format == FORMAT_CSV)
-        text_puts(&cell, study->state);
-    else
-        cli_study_outcome(study, &cell);
+    cli_study_outcome(study, &cell);
     table_cell_text(table, &cell, "");
     cli_study_algorithm(study, &cell);
     table_cell_text(table, &cell, "");
@@ -29,11 +61,18 @@ static void add_row(const struct cli *cli, struct table *table,
 
 static struct table *new_table(struct cli *cli)
 {
+    if (cli->format == FORMAT_CSV) {
+        struct table *records = table_new(cli->arena);
+        table_columns(records,
+                      "NAME,STATE,ALGORITHM,TRIALS,LIMIT,RUN,FAIL,METRIC,BEST,"
+                      "CREATED,STARTED,ENDED,KIND,ID,REASON");
+        return records;
+    }
     struct table *table = table_new(cli->arena);
     table_columns(table,
                   "NAME,STATE,ALGORITHM,>TRIALS,>RUN,>FAIL,BEST,AGE,KIND");
     table_spare(table, "KIND ALGORITHM AGE BEST RUN");
-    if (cli->format == FORMAT_WIDE || cli->format == FORMAT_CSV)
+    if (cli->format == FORMAT_WIDE)
         table_columns(table, ">ID,REASON");
     return table;
 }
@@ -144,6 +183,35 @@ int cli_list(struct cli *cli)
     return code;
 }
 
+/* "nile RUNNING 12/40 best loss=0.031 trial 7 3m left": the first three words
+ * are always there. */
+static void add_state(const struct cli_study *study, struct text *out)
+{
+    char span[CLOCK_DURATION_BYTES];
+    const int64_t left_ms = cli_study_left_ms(study, clock_wall_ms());
+    text_print_safe(out, "%s %s ", study->name, study->state);
+    cli_study_progress(study, out);
+    if (study->best != NULL) {
+        text_print_safe(out, " best %s=", study->metric);
+        cli_trial_objective(study->best, out);
+        text_printf(out, " trial %s", cli_trial_id(study->best));
+    }
+    if (left_ms >= 0)
+        text_printf(out, " %s left", clock_duration(span, left_ms));
+    text_puts(out, "\n");
+}
+
+static int print_state(const struct cli_study *study)
+{
+    struct text out = {0};
+    add_state(study, &out);
+    const int code = cli_print(&out);
+    if (code != CLI_DONE)
+        return code;
+    return cli_study_is_over(study->state) ? cli_study_verdict(study)
+                                           : CLI_NOT_OVER;
+}
+
 int cli_describe(struct cli *cli)
 {
     struct cli_study study;
@@ -153,6 +221,8 @@ int cli_describe(struct cli *cli)
         code = cli_study_open(cli, cli->args.words.items[0], &study);
     if (code != CLI_DONE)
         return code;
+    if (cli_own_format(cli) != NULL)
+        return print_state(&study);
     if (cli->format == FORMAT_NAME) {
         text_print_safe(&out, "%s\n", study.name);
     } else if (cli->format == FORMAT_CSV) {

@@ -257,6 +257,10 @@ const char *cli_study_filter(struct cli *cli, const char *path,
                              ? arena_printf(cli->arena, "state=\"%s\"",
                                             cli_upper(cli->arena, state))
                              : NULL;
+    if (cli->set.tag != NULL)
+        filter = arena_printf(cli->arena, "%s%stags:\"%s\"",
+                              filter != NULL ? filter : "",
+                              filter != NULL ? " AND " : "", cli->set.tag);
     return cli_query(cli, path, "filter", filter);
 }
 

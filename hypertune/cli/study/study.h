@@ -115,7 +115,8 @@ int64_t cli_study_elapsed_ms(const struct cli_study *study, int64_t now_ms);
  * that have ended; -1: unknown. */
 int64_t cli_study_left_ms(const struct cli_study *study, int64_t now_ms);
 
-/* The path of a list, of those in `state` alone unless that is NULL. */
+/* The path of a list, of those in `state` alone unless that is NULL, and with
+ * the tag of --tag. */
 const char *cli_study_filter(struct cli *cli, const char *path,
                              const char *state);
 

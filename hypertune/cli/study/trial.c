@@ -403,6 +403,18 @@ static struct table *new_table(struct cli *cli, const struct cli_study *study,
     return table;
 }
 
+/* How long it ran; in seconds for a program. */
+static void time_cell(struct cli *cli, struct table *table, int64_t elapsed_ms)
+{
+    char span[CLOCK_DURATION_BYTES];
+    if (elapsed_ms <= 0)
+        table_cell(table, cli_output_nothing(cli));
+    else if (cli->format == FORMAT_CSV)
+        table_cell_printf(table, "%.15g", (double)elapsed_ms / 1000);
+    else
+        table_cell(table, clock_duration(span, elapsed_ms));
+}
+
 /* A person reads 4 digits, and "-" for nothing; a spreadsheet gets all of them,
  * and an empty cell. */
 static void number_cell(struct cli *cli, struct table *table,
@@ -412,9 +424,8 @@ static void number_cell(struct cli *cli, struct table *table,
     if (value != NULL && cli->format != FORMAT_CSV)
         add_value(value, PARAM_DIGITS, &cell);
     else
-        text_puts(&cell, value == NULL && cli->format != FORMAT_CSV
-                             ? "-"
-                             : cli_scalar(value));
+        text_puts(&cell,
+                  value == NULL ? cli_output_nothing(cli) : cli_scalar(value));
     table_cell_text(table, &cell, "");
 }
 
@@ -423,7 +434,6 @@ static void add_trial(struct cli *cli, const struct cli_study *study,
                       const struct node *trial)
 {
     struct text where = {0};
-    char span[CLOCK_DURATION_BYTES];
     const struct node *ours = node_find(trial, "hypertune");
     const struct node *params = node_find(ours, "params");
     table_row(table);
@@ -443,8 +453,7 @@ static void add_trial(struct cli *cli, const struct cli_study *study,
     if (columns->outside)
         table_cell_text(table, &where, "");
     table_cell(table, node_get_string(ours, "runner", ""));
-    int64_t elapsed = cli_trial_elapsed(trial, clock_wall_ms());
-    table_cell(table, elapsed > 0 ? clock_duration(span, elapsed) : "-");
+    time_cell(cli, table, cli_trial_elapsed(trial, clock_wall_ms()));
     table_cell(table, cli_scalar(node_find(ours, "attempt")));
     table_cell(table, node_get_string(ours, "reason", ""));
 }

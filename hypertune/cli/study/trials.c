@@ -130,7 +130,8 @@ static int print_selection(struct cli *cli, const struct selection *selection)
                 "%zu of %lld trials; use --limit 0 for all, -o csv for a "
                 "spreadsheet",
                 selection->n, cli_study_all(selection->study));
-    else if (selection->filter != NULL || cli->set.state != NULL)
+    else if (selection->filter != NULL || cli->set.state != NULL ||
+             cli->set.tag != NULL)
         cli_say(cli, "%zu of %lld trials match", selection->n,
                 cli_study_all(selection->study));
     return code;

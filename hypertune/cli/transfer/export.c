@@ -1,5 +1,5 @@
-/* export.c - `export`: a study's trials, measurements and spec as CSV, JSON or
- * a folder. */
+/* export.c - `export`: a study's trials, measurements and spec as CSV, JSON, a
+ * page or a folder. */
 
 #include <errno.h>
 #include <stdio.h>
@@ -11,6 +11,7 @@
 #include "hypertune/cli/frame/commands.h"
 #include "hypertune/cli/frame/csv.h"
 #include "hypertune/cli/frame/output.h"
+#include "hypertune/cli/report/report.h"
 #include "hypertune/cli/study/trial.h"
 #include "hypertune/cli/transfer/import.h"
 #include "proto/base/clock.h"
@@ -33,7 +34,8 @@ struct measured {
 struct exported {
     struct cli *cli;
     struct cli_study study;
-    FILE *file; /* NULL: stdout */
+    int (*write)(struct exported *); /* all of it to `file` */
+    FILE *file;                      /* NULL: stdout */
     struct cli_parameters parameters;
     struct words metrics; /* columns, declared ones first */
     bool late_metric;     /* a metric came up while rows were written */
@@ -328,6 +330,17 @@ static int write_all(struct exported *exported)
     return exported->code;
 }
 
+static int write_page(struct exported *exported)
+{
+    struct ht_error err;
+    if (report_write(exported->cli, &exported->study, &exported->out,
+                     &exported->written, &err) != HT_OK)
+        return cli_fail_error(exported->cli, &err);
+    flush(exported);
+    text_free(&exported->out);
+    return exported->code;
+}
+
 /* A file appears under its name only when it is whole. */
 static int write_file(struct exported *exported, const char *path)
 {
@@ -341,7 +354,7 @@ static int write_file(struct exported *exported, const char *path)
     umask(mask);
     fchmod(fd, 0666 & ~mask);
     exported->file = fdopen(fd, "w");
-    int code = write_all(exported);
+    int code = exported->write(exported);
     bool whole = fclose(exported->file) == 0;
     if (code == CLI_DONE && whole && rename(aside, path) == 0) {
         cli_say(cli, "wrote %zu trials to %s", exported->written, path);
@@ -488,16 +501,24 @@ static int write_folder(struct exported *exported)
                       arena_printf(cli->arena, "%s/" EXPORT_TRIALS, path));
 }
 
+/* Another format than that for a table of trials. */
+static bool is_own(const struct cli *cli, const char *format)
+{
+    const char *own = cli_own_format(cli);
+    return own != NULL && strcmp(own, format) == 0;
+}
+
 int cli_export(struct cli *cli)
 {
-    struct exported exported = {.cli = cli};
-    const bool as_folder = cli_own_format(cli) != NULL;
+    const bool as_page = is_own(cli, "html");
+    struct exported exported = {.cli = cli,
+                                .write = as_page ? write_page : write_all};
     if (cli->set.output == NULL)
         cli->format = FORMAT_CSV;
-    if (!as_folder && cli->format != FORMAT_CSV && cli->format != FORMAT_JSON &&
-        cli->format != FORMAT_JSONL)
+    if (cli_own_format(cli) == NULL && cli->format != FORMAT_CSV &&
+        cli->format != FORMAT_JSON && cli->format != FORMAT_JSONL)
         return cli_fail(cli, CLI_USAGE,
-                        "export writes csv, jsonl, json or dir, not %s",
+                        "export writes csv, jsonl, json, html or dir, not %s",
                         cli->set.output);
     int code =
         cli_study_open_trials(cli, cli->args.words.items[0], &exported.study);
@@ -506,9 +527,9 @@ int cli_export(struct cli *cli)
     cli_parameters_read(exported.study.job, &exported.parameters);
     exported.measured =
         (struct measured){.cli = cli, .study = exported.study.id};
-    if (as_folder)
+    if (is_own(cli, "dir"))
         return write_folder(&exported);
     const char *path = cli->set.out;
     bool to_stdout = path == NULL || strcmp(path, "-") == 0;
-    return to_stdout ? write_all(&exported) : write_file(&exported, path);
+    return to_stdout ? exported.write(&exported) : write_file(&exported, path);
 }

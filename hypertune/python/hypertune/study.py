@@ -15,6 +15,7 @@ from typing import (TYPE_CHECKING, Any, Callable, Dict, Iterable, Iterator,
 from hypertune import export, frames, show, where as conditions
 from hypertune.errors import (FailedPrecondition, NotFound, NoTrialYet,
                               Unavailable, response_of)
+from hypertune.notes import Noted
 from hypertune.plots import pictures
 from hypertune.summary import Summary
 from hypertune.transport import Transport
@@ -38,7 +39,7 @@ def _parameters(params: Mapping[str, Any]) -> List[Dict[str, Any]]:
             for name, value in params.items()]
 
 
-class Study:
+class Study(Noted):
     """A study on the server. Its properties ask the server each time, so
     `while study.state == "RUNNING"` ends."""
 
@@ -103,6 +104,9 @@ class Study:
 
     def _ours(self, rest: str) -> str:
         return "/hypertune/v1/studies/%d%s" % (self._id, rest)
+
+    def _notes_of(self) -> Tuple[Transport, str]:
+        return self._transport, self._ours("/notes")
 
     # --- how it is ---
 

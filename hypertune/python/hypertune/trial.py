@@ -3,10 +3,12 @@ import datetime
 import html
 import math
 import time
-from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional, Union
+from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional, Tuple, Union
 
 from hypertune import show
 from hypertune.errors import ApiError, response_of
+from hypertune.notes import Noted
+from hypertune.transport import Transport
 
 if TYPE_CHECKING:
     from hypertune.study import Study
@@ -40,7 +42,7 @@ def measurement(metrics: Metrics, step: Optional[int],
     return made
 
 
-class Trial:
+class Trial(Noted):
     """A trial as it was when it was read; refresh() reads it again.
 
     A trial from Study.ask() or Study.suggest() is yours to evaluate::
@@ -68,6 +70,10 @@ class Trial:
 
     def _time(self, key: str) -> Optional[datetime.datetime]:
         return show.moment(self._own[key]) if self._own.get(key) else None
+
+    def _notes_of(self) -> Tuple[Transport, str]:
+        return (self._study._transport,
+                self._study._ours("/trials/%d/notes" % self.id))
 
     @property
     def study(self) -> "Study":
