@@ -38,9 +38,9 @@ def open_comparison(*names):
 def cells():
     """Texts of the table's rows, by their heads."""
     return dict(browser.run("""
-        return [...document.querySelectorAll("tbody tr")].map(row => [
-          row.querySelector("th").textContent,
-          [...row.querySelectorAll("td")].map(one => one.textContent)])"""))
+        return [...document.querySelectorAll("tbody th[scope=row]")].map(
+          head => [head.textContent, [...head.parentNode.querySelectorAll(
+            "td")].map(one => one.textContent)])"""))
 
 
 def studies_that_are_marked_are_compared():

@@ -131,7 +131,7 @@ def an_edit_does_not_overwrite_another():
     page.click("dialog button.primary", "Save")
     page.wait_text("has changed meanwhile", "dialog")
     tap.equal(notes(number)["note"], "second")
-    page.click("dialog button", "Cancel")
+    page.click("dialog button", "Back")
     page.wait_text("second", ".notes")
     complaint, = page.complaints()
     tap.contains("409", complaint)
