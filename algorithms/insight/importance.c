@@ -13,6 +13,8 @@
 
 enum {
     CELLS = 50,      /* of a coordinate, at most */
+    FAR_SHARE = 20,  /* one of so many may be far off, */
+    FAR = 3,         /* so many ranges of all better ones away */
     LEAST_GOOD = 5,  /* results that count as good */
     GOOD_SHARE = 10, /* one of so many */
     REFITS = 15      /* steps of a model without a parameter */
@@ -271,22 +273,44 @@ static void find_certain(struct trial_of *tried, uint64_t seed,
 
 /* ---- all of it ---- */
 
+/* The poorest value of the goal but for a few so far off that beside them all
+ * others look alike: a loss of 1e9 would hide what every parameter does. */
+static double poorest(const struct history *history, size_t goal)
+{
+    double *values = ht_xcalloc(history->n + 1, sizeof *values);
+    size_t n = 0, few = 0;
+    for (size_t i = 0; i < history->n; i++)
+        if (!isnan(history_value(history, i, goal)))
+            values[n++] = history_value(history, i, goal);
+    order_numbers(n, values);
+    for (size_t far = n / FAR_SHARE; far > 0 && few == 0; far--) {
+        const double range = values[n - 1] - values[far];
+        if (range > 0 && values[far] - values[far - 1] > FAR * range)
+            few = far;
+    }
+    const double value = n > 0 ? values[few] : NAN;
+    free(values);
+    return value;
+}
+
 /* The results that have a value of the goal, their distances kept: the search
  * bends them towards the best ones, and has looked there most. */
 static void keep_results(const struct history *history, size_t goal,
                          struct history *kept)
 {
     const size_t width = history->encoding->space->n;
+    const double least = poorest(history, goal);
     history_init(kept, history->encoding, 1);
     kept->traded[0] = true;
     for (size_t i = 0; i < history->n; i++) {
-        const double value = history_value(history, i, goal);
+        const double found = history_value(history, i, goal);
+        const double value = found < least ? least : found;
         const struct observation seen = {
             .point = history->points + i * width,
             .feasible = true,
             .values = &value,
             .variance = goal == 0 ? history->variance[i] : 0};
-        if (!isnan(value))
+        if (!isnan(found))
             history_add(kept, &seen);
     }
 }

@@ -18,6 +18,7 @@ struct problem {
     void (*leave_out)(struct value point[]); /* of an open space */
     bool (*allows)(const struct value point[]);
     double failures; /* the share of trials without a result */
+    double poor;     /* the value of the 4th trial and the 8th, unless 0 */
 };
 
 /* ---- points ---- */
@@ -139,8 +140,10 @@ static void run_trials(const struct problem *problem, bool searched, uint64_t n,
         else
             draw(problem, 11, i, point);
         settle(problem, point);
-        const double value = problem->value(problem->space.params, point) +
-                             problem->noise * rng_normal(&place, 0);
+        const double own = problem->value(problem->space.params, point) +
+                           problem->noise * rng_normal(&place, 0);
+        const bool is_poor = problem->poor < 0 && (i == 3 || i == 7);
+        const double value = is_poor ? problem->poor * (double)i : own;
         const struct observation seen = {.point = point,
                                          .feasible = rng_unit(&place, 9) >=
                                                      problem->failures,
@@ -300,6 +303,8 @@ static const struct problem noisy = {
     .space = SPACE(mixed), .value = sum_of, .noise = 0.3};
 static const struct problem failing = {
     .space = SPACE(mixed), .value = sum_of, .failures = 0.3};
+static const struct problem diverging = {
+    .space = SPACE(mixed), .value = sum_of, .poor = -1e6};
 static const struct problem interacting = {
     .space = SPACE(crossed), .value = product_of, .noise = 0.02};
 static const struct problem bounded = {
@@ -331,6 +336,13 @@ static void failures_and_bounds_change_nothing(void)
 {
     check_shares(&failing, false, 100, 0.12);
     check_shares(&bounded, false, 80, 0.1);
+}
+
+/* As where a loss overflows: beside it all other results look alike. */
+static void results_far_off_hide_no_parameter(void)
+{
+    check_shares(&diverging, false, 60, 0.12);
+    check_shares(&diverging, false, 200, 0.1);
 }
 
 static void a_child_has_what_it_does_and_no_more(void)
@@ -421,6 +433,7 @@ int main(void)
     algorithm_init();
     RUN(drawn_results_tell_the_truth);
     RUN(failures_and_bounds_change_nothing);
+    RUN(results_far_off_hide_no_parameter);
     RUN(a_child_has_what_it_does_and_no_more);
     RUN(an_open_space_gives_presence_to_what_decides_it);
     RUN(results_of_a_search_tell_it_too);
