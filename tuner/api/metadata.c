@@ -5,6 +5,7 @@
 
 #include "tuner/api/notes.h"
 #include "tuner/ask/trial_body.h"
+#include "tuner/db/notes.h"
 
 enum {
     MOST_ITEMS = 1000, /* of one request */

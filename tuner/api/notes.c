@@ -6,7 +6,7 @@
 #include "tuner/ask/faults.h"
 #include "tuner/ask/trial_body.h"
 #include "tuner/base/reason.h"
-#include "tuner/core/core.h"
+#include "tuner/db/notes.h"
 #include "tuner/study/move.h"
 #include "tuner/view/view.h"
 

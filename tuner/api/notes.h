@@ -7,7 +7,7 @@
 #include "proto/doc/field.h"
 #include "tuner/api/method.h"
 #include "tuner/core/request.h"
-#include "tuner/db/notes.h"
+#include "tuner/db/metadata.h"
 
 /* Body: {"note", "expect", "tags", "addTags", "removeTags"}, each optional;
  * `expect` is the note that is to be replaced. Replies {"note", "tags"}.

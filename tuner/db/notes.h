@@ -9,8 +9,9 @@
 
 #include <stdbool.h>
 
+#include "proto/base/error.h"
 #include "proto/base/text.h"
-#include "tuner/db/metadata.h"
+#include "tuner/db/db.h"
 
 #define NOTES_NS "hypertune"
 #define NOTES_NOTE "note"

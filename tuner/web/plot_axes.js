@@ -223,16 +223,17 @@ function layOutLegend(labels, width) {
     : labels.map(label => fit(label, (room - NARROW_LEFT) / labels.length))};
 }
 
-// entries: [{label, colour, opacity?, shape?, hollow?}], a line where there is no
-// shape.
+// entries: [{label, colour, opacity?, shape?, hollow?, dash?}], a line where there
+// is no shape.
 export function drawLegend(area, entries) {
   const layer = area.svg.select("g.axes").selectAll("g.legend").data([0]).join("g").attr("class", "legend");
   let {at, texts} = layOutLegend(entries.map(({label}) => label), area.width);
   layer.selectAll("*").remove();
-  entries.forEach(({label, colour, opacity = 1, shape, hollow}, i) => {
+  entries.forEach(({label, colour, opacity = 1, shape, hollow, dash = []}, i) => {
     const to = d3.path();
     if (shape) shape(to, at + 4, 10, 4);
-    else to.rect(at - 3, 9, 14, 2);
+    else if (dash.length === 0) to.rect(at - 3, 9, 14, 2);
+    else for (const left of [-3, 5]) to.rect(at + left, 9, 6, 2);
     layer.append("path").attr("d", to.toString()).attr("fill", hollow ? "none" : colour)
       .attr("stroke", colour).attr("stroke-width", hollow ? 1.5 : 0).attr("opacity", opacity);
     const text = layer.append("text").attr("x", at + KEY).attr("y", 14).text(texts[i]);

@@ -71,7 +71,7 @@ export const bestSoFarPlot = stores => (store, selection) => {
       for (const mark of marks)
         area.pen.path(to => shapes.circle(to, mark.x, mark.y, DOT), {fill: colourOf(mark.line)});
     });
-    drawLegend(area, lines.map(line => ({label: line.store.title, colour: colourOf(line)})));
+    drawLegend(area, lines.map(line => ({label: line.store.title, colour: colourOf(line), dash: DASHES[line.i]})));
     zoomable(area, frame);
     return marks.filter(within(inner));
   }

@@ -87,7 +87,7 @@ export function curvesPlot(store, selection) {
     if (ended.length > 0) drawBar(area, inner, shade, share.levels.map(format.number));
     const there = new Set(placed.map(({kind}) => kind));
     drawLegend(area, [...["running", "failed"].filter(kind => there.has(kind))
-      .map(kind => ({label: KINDS[kind].label, colour: theme[KINDS[kind].colour]})),
+      .map(kind => ({...KINDS[kind], colour: theme[KINDS[kind].colour]})),
     ...lost.length > 0 ? [{label: "not finite", colour: theme.bad, shape: shapes.cross, hollow: true}] : []]);
     zoomable(area, frame);
     return placed.flatMap(({points, lost}) => [...points, ...lost]).filter(within(inner));

@@ -7,6 +7,8 @@ import {shapes} from "./marks.js";
 import {traceLine} from "./pen.js";
 import * as format from "./format.js";
 
+const BAR_DASH = [6, 3];
+
 // The prediction of the metric that the rule looked at; undefined without one.
 const predictionOf = stop => [stop.predicted ?? []].flat().find(({metric}) => metric === stop.metric);
 
@@ -37,13 +39,13 @@ export const stopCurvePlot = stop => (store, selection) => {
     const seen = marks.slice(0, points.length);
     pen.inside(inner, () => {
       if (hasBar) pen.path(to => traceLine(to, [[inner.left, bar], [inner.left + inner.width, bar]]),
-        {stroke: theme.warn, width: 1.5, dash: [6, 3]});
+        {stroke: theme.warn, width: 1.5, dash: BAR_DASH});
       pen.path(to => traceLine(to, seen.map(mark => [mark.x, mark.y])), {stroke: theme.accent, width: 2});
       pen.path(to => seen.forEach(mark => shapes.circle(to, mark.x, mark.y, 2.5)), {fill: theme.accent});
       if (end) drawEnd(pen, theme, frame);
     });
     drawLegend(area, [{label: "seen", colour: theme.accent},
-      ...hasBar ? [{label: "had to reach", colour: theme.warn}] : [],
+      ...hasBar ? [{label: "had to reach", colour: theme.warn, dash: BAR_DASH}] : [],
       ...end ? [{label: "predicted end", colour: theme.idle, shape: shapes.diamond, hollow: true}] : []]);
     zoomable(area, frame);
     return marks.filter(within(inner));

@@ -14,6 +14,7 @@ import * as format from "./format.js";
 const PAUSE_MS = 2000;
 const POINTS = 100;  // of each curve that the median is made of
 const LEAST = 3;     // curves of a median
+const MEDIAN_DASH = [6, 4];
 const MOST = 1000;
 const COLOURS = ["accent", "warn", "good", "bad", "idle"];
 const DASHES = [[], [6, 3], [2, 3], [8, 3, 2, 3], [12, 4]];
@@ -110,7 +111,7 @@ export const trialCurvesPlot = ({title, ids, median = false}) => (store, selecti
     const place = points => points.map(({step, value}) => ({step, value, x: x(step), y: y(value)}));
     const placed = curves.map(curve => ({...curve, points: place(curve.points), lost: lostMarks(curve.lost, frame)}));
     pen.inside(inner, () => {
-      pen.path(to => traceUnbroken(to, place(middle), []), {stroke: theme.quiet, width: 3, alpha: 0.6});
+      pen.path(to => traceUnbroken(to, place(middle), []), {stroke: theme.quiet, width: 2, dash: MEDIAN_DASH});
       for (const curve of placed) {
         const {colour, dash, alpha} = lookOf(theme, curve);
         pen.path(to => traceUnbroken(to, curve.points, curve.lost), {stroke: colour, width: 2, dash, alpha});
@@ -118,9 +119,9 @@ export const trialCurvesPlot = ({title, ids, median = false}) => (store, selecti
       }
     });
     drawLost(area, inner, placed.flatMap(({lost}) => lost));
-    drawLegend(area, [...curves.slice(0, 8).map(curve => ({label: nameOf(curve, several), colour: lookOf(theme, curve).colour})),
+    drawLegend(area, [...curves.slice(0, 8).map(curve => ({label: nameOf(curve, several), ...lookOf(theme, curve), opacity: 1})),
       ...placed.some(({lost}) => lost.length > 0) ? [{label: "not finite", colour: theme.bad, shape: shapes.cross, hollow: true}] : [],
-      ...middle.length > 0 ? [{label: "median of the study", colour: theme.quiet}] : []]);
+      ...middle.length > 0 ? [{label: "median of the study", colour: theme.quiet, dash: MEDIAN_DASH}] : []]);
     zoomable(area, frame);
     return placed.flatMap(curve => [...curve.points, ...curve.lost].map(mark =>
       ({...mark, curve, trial: store.trial(curve.trial), label: `${nameOf(curve, true)} ${mark.step}`})))

@@ -2,6 +2,7 @@
 #include "tuner/db/notes.h"
 
 #include "tests/lib/db_place.h"
+#include "tuner/db/metadata.h"
 
 static void a_tag_is_a_word_that_needs_no_quotes(void)
 {
