@@ -149,6 +149,16 @@ def names_are_text():
         tap.contains(html.escape(STRINGS[0], quote=True), text)
 
 
+def notes_are_shown_as_text():
+    note = "lines\n\n" + "\n".join(STRINGS)
+    server.cli("note", str(numbers["some"]), note)
+    server.cli("tag", str(numbers["some"]), "paper", "good")
+    opened(numbers["some"])
+    tap.equal(page.text(".tags"), "good paper")
+    shown(["lines"] + STRINGS)
+    behaves("a note")
+
+
 def reasons_are_text():
     made = good("/studies", {"displayName": "reasons", "studySpec": {
         "metrics": [{"metricId": "loss", "goal": "MINIMIZE"}],
@@ -189,6 +199,7 @@ with harness.Server("--auth", "none", "--runner", "none") as server, \
         the_table_of_many_trials_is_bounded,
         a_study_without_trials_has_a_page,
         names_are_text,
+        notes_are_shown_as_text,
         reasons_are_text,
         nothing_is_asked_of_others,
     ])

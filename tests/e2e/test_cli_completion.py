@@ -89,7 +89,7 @@ def candidates_follow_the_words_before_them():
                 (["curves", "digits/2", "--metric", "a"], ["accuracy"]),
                 (["best", "--metric", ""], []),
                 (["trials", "digits", "--sort", ""],
-                 ["id", "time", "accuracy", "lr", "opt"]),
+                 ["best", "id", "time", "accuracy", "lr", "opt"]),
                 (["trials", "digits", "--sort", "-o"], ["-opt"]),
                 (["trials", "digits", "--where=l"], ["--where=lr="]),
                 (["replay", "digits", "--from", ""], ["1", "2"]),

@@ -359,6 +359,11 @@ args: none
         tap.equal([(row["ACCURACY"], row["LATENCY"], row["ZEIT"])
                    for row in rows],
                   [("9", "1", "7"), ("8", "2", "7"), ("7", "3", "7")])
+        for key, best in (("best", ["9", "8"]), ("-best", ["1", "2"])):
+            out, _ = home.cli("trials", "beside", "--sort", key, "--limit",
+                              "2", "-o", "csv")
+            tap.equal([row["ACCURACY"]
+                       for row in csv.DictReader(io.StringIO(out))], best)
         tap.equal(home.cli("trials", "beside")[0].split("\n")[0].split()[:6],
                   ["ID", "STATE", "ACCURACY", "LATENCY", "ZEIT", "STEP"])
         _, err = home.cli("trials", "beside", "--where", "latenzy<4", want=2)

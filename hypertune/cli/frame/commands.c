@@ -104,7 +104,7 @@ const struct flag cli_flags[] = {
 
     OWN("state", 0, FLAG_TEXT, state, "STATE", "only in this state"),
     OWN("sort", 0, FLAG_TEXT, sort, "KEY",
-        "id, time, metric, parameter; top: name; -KEY: down"),
+        "best, id, time, metric, parameter; top: name; -KEY: down"),
     OWN("where", 0, FLAG_TEXT, where, "TEXT",
         "only matching: 'dropout<0.3 optimizer=adam'"),
     OWN("tag", 0, FLAG_TEXT, tag, "TAG", "only with this tag"),

@@ -298,7 +298,7 @@ static void offer_values(struct completion *completion)
         {"noise", offer_list, "low high"},
         {"state", offer_states, "list watch"},
         {"until", offer_states, "list watch"},
-        {"sort", offer_sort_keys, "id time"},
+        {"sort", offer_sort_keys, "best id time"},
         {"where", offer_columns, "*="},
         {"warm-start", offer_studies, ""},
         {"from", offer_ids, NULL},

@@ -84,6 +84,14 @@ static const struct node *ask(const struct content *content, const char *rest,
                : NULL;
 }
 
+static const struct node *read_notes(struct cli *cli,
+                                     const struct cli_study *study)
+{
+    const struct node *notes;
+    const char *path = cli_study_path(cli, study->id, "/notes");
+    return cli_get(cli, path, &notes, NULL) == HT_OK ? notes : NULL;
+}
+
 static const char *read_version(struct cli *cli)
 {
     const struct node *answer;
@@ -112,6 +120,7 @@ enum ht_status content_read(struct cli *cli, const struct cli_study *study,
                           arena_printf(cli->arena, "/curves?top=%d&points=%d",
                                        CURVES, CURVE_POINTS),
                           "curves");
+    content->notes = read_notes(cli, study);
     content->spec = read_spec(cli, study);
     content->version = read_version(cli);
     return HT_OK;

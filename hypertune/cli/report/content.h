@@ -21,6 +21,7 @@ struct content {
     const struct node *best; /* with its attempts; NULL: none, or several */
     const struct node *importances; /* the first, the most important; NULL */
     const struct node *curves;      /* the first of the best trials; NULL */
+    const struct node *notes;       /* {"note", "tags"} of the study; NULL */
     const char *spec;               /* YAML, without values of variables */
     const char *version;            /* of the server, "" when it was not said */
     int64_t now_ms;

@@ -91,6 +91,26 @@ static void add_counts(const struct content *content, struct text *out)
     text_puts(out, "</dl>\n");
 }
 
+/* ---- what people wrote ---- */
+
+static void add_notes(const struct content *content, struct text *out)
+{
+    const char *note = node_get_string(content->notes, "note", "");
+    const struct node *tags = node_first(content->notes, "tags");
+    if (note[0] == '\0' && tags == NULL)
+        return;
+    text_puts(out, "<section><h2>Notes</h2>");
+    if (tags != NULL)
+        text_puts(out, "<p class=\"tags\">");
+    NODE_EACH (tag, tags)
+        markup_put(out, "<span>", cli_scalar(tag), "</span> ");
+    if (tags != NULL)
+        text_puts(out, "</p>");
+    text_puts(out, "<div class=\"note\">");
+    markup_lines(out, note);
+    text_puts(out, "</div></section>\n");
+}
+
 /* ---- the best trial ---- */
 
 static void add_parameters(const struct node *trial, struct text *out)
@@ -231,6 +251,7 @@ enum ht_status report_write(struct cli *cli, const struct cli_study *study,
         return status;
     add_head(&content, out);
     add_counts(&content, out);
+    add_notes(&content, out);
     add_best(&content, out);
     add_figures(&content, out);
     table_of_failures(&content, out);

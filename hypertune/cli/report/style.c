@@ -56,5 +56,8 @@ const char report_style[] =
     ".reason{white-space:normal;overflow-wrap:anywhere;min-width:14rem}\n"
     "thead th{position:sticky;top:0;background:var(--card)}\n"
     "tbody tr{border-top:1px solid var(--edge)}\n"
+    ".note{white-space:pre-wrap;overflow-wrap:anywhere}\n"
+    ".tags span{border:1px solid var(--edge);border-radius:1rem;"
+    "padding:0 .6rem;font-size:.85rem}\n"
     ".best>*{background:var(--best-row);font-weight:600}\n"
     "@media print{.wide,pre{max-height:none}}\n";

@@ -170,7 +170,7 @@ static void add_row(const struct content *content, const struct node *trial,
         add_number(cli_trial_metric(trial, content->others[i]), out);
     for (size_t i = 0; i < content->parameters.n; i++)
         add_number(node_find(params, content->parameters.items[i].name), out);
-    add_number(node_find(ours, "step"), out);
+    markup_put(out, "<td>", cli_scalar(node_find(ours, "step")), "</td>");
     markup_put(out, "<td>", took > 0 ? clock_duration(span, took) : "",
                "</td></tr>\n");
 }

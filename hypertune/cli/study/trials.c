@@ -72,16 +72,24 @@ static const char *const *trial_keys(struct cli *cli,
     return keys;
 }
 
-/* A wrong word is an error, not an empty table. */
-static int check_keys(struct cli *cli, const struct selection *selection)
+/* A wrong word is an error, not an empty table. Writes the key to sort by:
+ * "best" is the objective in the direction of its goal, unless the study has
+ * a name like this. */
+static int check_keys(struct cli *cli, const struct selection *selection,
+                      const char **key)
 {
     const struct cli_study *study = selection->study;
     const char *const *keys = trial_keys(cli, selection);
     const char *sort = cli->set.sort, *unknown = NULL;
+    const bool down = sort != NULL && sort[0] == '-';
+    *key = sort;
     if (sort != NULL)
-        sort += sort[0] == '-' || sort[0] == '+';
-    if (sort != NULL && !cli_filter_has(keys, sort))
-        return cli_study_refuse(cli, study, "", sort, keys);
+        sort += down || sort[0] == '+';
+    if (sort != NULL && !cli_filter_has(keys, sort)) {
+        if (strcmp(sort, "best") != 0)
+            return cli_study_refuse(cli, study, "", sort, keys);
+        *key = study->maximize != down ? "-objective" : "objective";
+    }
     if (selection->filter != NULL)
         unknown = cli_filter_unknown(selection->filter, keys);
     return unknown != NULL ? cli_study_refuse(cli, study, "", unknown, keys)
@@ -108,12 +116,13 @@ static int select_trials(struct cli *cli, const struct cli_study *study,
         pages.size = (int)selection->limit + 1;
     if (cli_pages_each(cli, &pages, select_trial, selection, &err) != HT_OK)
         return cli_fail_error(cli, &err);
-    const int code = check_keys(cli, selection);
+    const char *key;
+    const int code = check_keys(cli, selection, &key);
     if (code != CLI_DONE)
         return code;
-    if (cli->set.sort != NULL)
+    if (key != NULL)
         cli_filter_sort(cli->arena, selection->trials, selection->n,
-                        study->metric, cli->set.sort);
+                        study->metric, key);
     if (selection->limit > 0 && selection->n > selection->limit)
         selection->n = selection->limit;
     return CLI_DONE;
