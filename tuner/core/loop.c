@@ -125,7 +125,8 @@ static enum ht_status work_request(struct core *core, void *data,
     enum ht_status status = req->handle(core, req, err);
     if (status == HT_OK && first && req->held_until_ms > 0)
         status = check_held(core, req, err);
-    if (status == HT_OK && req->reply.len == 0 && req->held_until_ms == 0)
+    if (status == HT_OK && req->reply.len == 0 && req->found == NULL &&
+        req->held_until_ms == 0)
         return ht_fail(err, HT_INTERNAL, "the handler gave no answer");
     return status == HT_OK ? audit_write(core, req, HT_OK, err) : status;
 }

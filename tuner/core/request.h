@@ -41,6 +41,15 @@ typedef enum ht_status request_handler(struct core *core, struct request *req,
                                        struct ht_error *err);
 typedef void request_answer(struct request *req);
 
+/* A tree of the store that a handler of the core has found, for a thread of the
+ * store to answer from. In the request's arena. */
+struct tree_found {
+    const char *project, *tree;
+    const char *title;  /* of its files together: a file's name, plain ASCII */
+    int64_t stored_ms;  /* wall clock */
+    int64_t after, limit; /* entries of it that a list leaves out, and has */
+};
+
 /* Belongs to one thread at a time: the interface's, then the core's until
  * `answer` is called. */
 struct request {
@@ -80,6 +89,9 @@ struct request {
     const struct strings *missing; /* names of what failed, or NULL */
     struct text reply;             /* JSON; owned, freed by request_free() */
     const char *reply_type;        /* what it is instead of JSON, or NULL */
+    const char *reply_name;        /* of the file to be saved, or NULL: it is
+                                      none; foreign */
+    const struct tree_found *found; /* instead of a reply; or NULL */
     bool more;             /* the reply is a piece, ask again for the next */
     int64_t cursor;        /* where the next piece begins; 0 at first */
     int64_t held_until_ms; /* > 0: held, to be answered later (monotonic) */

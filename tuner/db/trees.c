@@ -21,6 +21,29 @@ enum ht_status db_tree_has(struct db *db, const char *project, const char *tree,
                        project, tree);
 }
 
+static void read_tree(sqlite3_stmt *stmt, struct arena *arena, void *into)
+{
+    *(struct tree_row *)into =
+        (struct tree_row){.project = db_column_text(arena, stmt, 0),
+                          .tree = db_column_text(arena, stmt, 1),
+                          .bytes = sqlite3_column_int64(stmt, 2),
+                          .files = sqlite3_column_int64(stmt, 3),
+                          .created_ms = sqlite3_column_int64(stmt, 4),
+                          .unused_ms = sqlite3_column_int64(stmt, 5)};
+}
+
+enum ht_status db_tree_get(struct db *db, struct arena *arena,
+                           const char *project, const char *tree,
+                           struct tree_row *row, struct ht_error *err)
+{
+    const struct db_one one = {arena, read_tree, row,
+                               "the store has no such tree any more"};
+    return db_ask_one(db, &one, err,
+                      "SELECT project, tree, bytes, files, created_ms, "
+                      "unused_ms FROM trees WHERE project=? AND tree=?",
+                      "ss", project, tree);
+}
+
 enum ht_status db_tree_renew(struct db *db, const char *project,
                              const char *tree, int64_t now_ms,
                              struct ht_error *err)

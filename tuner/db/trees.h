@@ -36,6 +36,11 @@ enum ht_status db_tree_save(struct db *db, const struct tree_row *row,
 enum ht_status db_tree_has(struct db *db, const char *project, const char *tree,
                            bool *has, struct ht_error *err);
 
+/* The row, in the arena. HT_NOT_FOUND */
+enum ht_status db_tree_get(struct db *db, struct arena *arena,
+                           const char *project, const char *tree,
+                           struct tree_row *row, struct ht_error *err);
+
 /* Its time without a use begins anew; one in use, or none, stays as it is. */
 enum ht_status db_tree_renew(struct db *db, const char *project,
                              const char *tree, int64_t now_ms,

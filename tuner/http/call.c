@@ -117,11 +117,24 @@ static bool has_gathered(struct call *call)
     return first;
 }
 
+/* Whether the store answers from what the core has just found. */
+static bool has_found(struct call *call)
+{
+    const bool first = !call->gathered && call->route->lane == LANE_SEND &&
+                       call->req->status == HT_OK;
+    call->gathered |= first;
+    return first;
+}
+
 /* Runs on the thread of the lane that answered. */
 static void on_answer(struct request *req)
 {
     struct call *call = req->owner;
     struct http *http = call->http;
+    if (has_found(call)) {
+        store_post(http->options.store, req, call->step);
+        return;
+    }
     if (has_gathered(call)) {
         core_post(http->options.core, req);
         return;
@@ -388,9 +401,10 @@ enum ht_status call_post(struct call *call, struct ht_error *err)
     const enum route_lane lane = call->route->lane;
     call->req->handle = call->route->core;
     call->req->answer = on_answer;
-    if (lane == LANE_CORE || lane == LANE_LOGIN)
+    if (lane == LANE_CORE || lane == LANE_LOGIN ||
+        (lane == LANE_SEND && !call->gathered))
         core_post(http->options.core, call->req);
-    else if (lane == LANE_STORE)
+    else if (lane == LANE_STORE || lane == LANE_SEND)
         store_post(http->options.store, call->req, call->step);
     else
         reader_post(lane == LANE_MODEL ? http->options.models
@@ -429,6 +443,7 @@ enum ht_status call_dispatch(struct call *call, struct ht_error *err)
     case LANE_PAGE:
         return dashboard_answer(call->connection, call->req->file, err);
     case LANE_STORE:
+    case LANE_SEND:
         status = finish_for_store(call, err);
         break;
     case LANE_CORE:
@@ -509,8 +524,10 @@ static bool begin_pieces(struct call *call, bool close)
     struct MHD_Response *response = MHD_create_response_from_callback(
         known ? (uint64_t)range.bytes : MHD_SIZE_UNKNOWN, BLOCK_BYTES, produce,
         call, NULL);
-    struct http_reply reply = {
-        .code = MHD_HTTP_OK, .type = call->req->reply_type, .close = close};
+    struct http_reply reply = {.code = MHD_HTTP_OK,
+                               .type = call->req->reply_type,
+                               .name = call->req->reply_name,
+                               .close = close};
     if (response == NULL)
         return false;
     if (known && range.partial) {
@@ -550,6 +567,7 @@ bool call_finish(struct call *call)
 {
     struct http *http = call->http;
     struct ht_error err = {0};
+    struct transfer_range none;
     bool answered = call_is_answered(call);
     pthread_mutex_lock(&http->lock);
     bool stopping = http->stopping;
@@ -562,7 +580,8 @@ bool call_finish(struct call *call)
         ht_fail(&err, call->req->status, "%s", call->req->err.text);
     else if (call->route->lane == LANE_STREAM)
         attach_stream(call, &err);
-    else if (call->req->reply.len == 0)
+    else if (call->req->reply.len == 0 && !transfer_goes(call->req->transfer,
+                                                         &none))
         ht_fail(&err, HT_INTERNAL, "the handler gave no answer");
     else
         return send_reply(call, stopping);

@@ -55,7 +55,7 @@ struct call {
     size_t sent;             /* of the piece in req->reply */
     bool begun;              /* an answer in pieces has begun */
     bool takes_interim;      /* the client has HTTP/1.1 */
-    bool gathered;           /* the core has it now, behind another lane */
+    bool gathered;           /* the first of its two lanes has answered */
     bool finishing;          /* of LANE_STORE: all of its body has come */
 
     /* guarded by http->lock */

@@ -1,6 +1,8 @@
 #include "tuner/http/reply.h"
 
+#include <ctype.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <microhttpd.h>
 
@@ -45,6 +47,35 @@ void http_error_text(struct text *out, const struct ht_error *err,
     json_print(object, out);
 }
 
+/* A browser saves a foreign file, and runs nothing of it as if it were ours,
+ * also where it is opened by its address (RFC 6266). */
+static bool add_file_headers(struct MHD_Response *response, const char *name)
+{
+    struct text value = {0};
+    text_puts(&value, "attachment; filename=\"");
+    for (const char *at = name; *at != '\0'; at++)
+        text_append(&value, isalnum((unsigned char)*at) ||
+                                    strchr("-_.", *at) != NULL
+                                ? at
+                                : "_", 1);
+    text_puts(&value, "\"; filename*=UTF-8''");
+    for (const char *at = name; *at != '\0'; at++) {
+        const bool unseen = (unsigned char)*at < ' ' || *at == 0x7f;
+        const unsigned char byte = unseen ? '_' : (unsigned char)*at;
+        const bool plain = isalnum(byte) || strchr("-_.", byte) != NULL;
+        text_printf(&value, plain ? "%c" : "%%%02X", byte);
+    }
+    const bool added =
+        MHD_add_response_header(response, "Content-Disposition", value.data) ==
+            MHD_YES &&
+        MHD_add_response_header(response, "Content-Security-Policy",
+                                "default-src 'none'; sandbox") == MHD_YES &&
+        MHD_add_response_header(response, "Cross-Origin-Resource-Policy",
+                                "same-origin") == MHD_YES;
+    text_free(&value);
+    return added;
+}
+
 /* False when there is no memory for one of them. */
 static bool add_headers(struct MHD_Response *response,
                         const struct http_reply *reply)
@@ -68,7 +99,7 @@ static bool add_headers(struct MHD_Response *response,
             MHD_add_response_header(response, headers[i][0], headers[i][1]) !=
                 MHD_YES)
             return false;
-    return true;
+    return reply->name == NULL || add_file_headers(response, reply->name);
 }
 
 static struct MHD_Response *exhausted;

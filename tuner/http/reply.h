@@ -24,6 +24,8 @@ struct http_reply {
     const char *cookie; /* Set-Cookie header, or NULL */
     const char *type;   /* Content-Type, NULL: JSON */
     const char *range;  /* Content-Range, or NULL */
+    const char *name;   /* of a file that is to be saved, which comes from a
+                           foreign program; or NULL */
     bool close;         /* end the connection after this answer */
 };
 

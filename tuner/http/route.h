@@ -25,6 +25,8 @@ enum route_lane {
     LANE_GATHER, /* `read` gathers on a reader thread what `core` then stores */
     LANE_STORE,  /* `store` runs on a thread of the store, then `core`, where it
                     is set, on the core thread */
+    LANE_SEND,   /* `core` finds a tree on the core thread, from which `store`
+                    then answers on a thread of the store */
     LANE_STREAM, /* `read` prepares, then events are streamed */
     LANE_INSTANT, /* `instant` is the answer */
     LANE_LOGIN,   /* `login` runs on the HTTP thread, then `core`, where it is

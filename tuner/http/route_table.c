@@ -16,6 +16,7 @@
 #include "tuner/api/tokens.h"
 #include "tuner/api/trial.h"
 #include "tuner/api/trial_fetch.h"
+#include "tuner/api/trial_files.h"
 #include "tuner/api/vizier.h"
 #include "tuner/ask/query.h"
 #include "tuner/http/gate.h"
@@ -93,6 +94,14 @@
 #define STORE(how, path, handler)                                              \
     ROUTE(how, path, GATE_SUBMIT | GATE_RUNNER, LANE_STORE, ANY, NULL,         \
           .store = (handler))
+/* Of a tree of a trial. */
+#define SEND(what, handler, takes)                                             \
+    {                                                                          \
+        .method = "GET",                                                       \
+        .pattern = OURS "/studies/{study}/trials/{trial}/trees/{tree}" what,   \
+        .needs = GATE_READ, .lane = LANE_SEND, .query = (takes),               \
+        .core = trial_find_tree, .store = (handler)                            \
+    }
 #define PAGE(path)                                                             \
     ROUTE("GET", path, GATE_OPEN, LANE_PAGE, ANY, QUERY_ANYTHING, .core = NULL)
 /* Google's resources have a collection of operations each. */
@@ -184,6 +193,11 @@ const struct route route_table[] = {
     CHANGE("POST", ANY, OURS "/studies/{study}/trials/{trial}:retry",
            trial_retry),
     WORK(ANY, OURS "/studies/{study}/trials/{trial}:fetch", trial_fetch),
+    CORE("GET", ANY, OURS "/studies/{study}/trials/{trial}/files", GATE_READ,
+         trial_files, NULL),
+    SEND("/files", store_list_files, "after limit"),
+    SEND("/file", store_get_file, "path"),
+    SEND("/archive", store_get_archive, NULL),
     CHANGE("POST", ANY, OURS "/studies/{study}:cancel", study_cancel),
     CHANGE("DELETE", ANY, OURS "/studies/{study}", study_delete),
     WORK(STUDY_KIND(JOB_STUDY), OURS "/studies/{study}/trials:open",

@@ -8,6 +8,9 @@
 
 struct arena;
 
+/* HT_CORRUPT  it is not the manifest of that tree, or cannot be read */
+enum ht_status manifest_file_check(int fd, const char *tree,
+                                   struct ht_error *err);
 /* Visits its entries as tree_manifest_visit() does.
  * HT_IO  it cannot be read */
 enum ht_status manifest_file_visit(struct arena *arena, int fd,

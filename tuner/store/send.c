@@ -33,10 +33,10 @@ static bool read_digits(const char **at, int64_t *number)
 }
 
 /* "bytes=A-B", "bytes=A-" or "bytes=-N"; anything else is as if it were not
- * there (RFC 9110, 14.2).
- * HT_RANGE  it begins behind the end */
-static enum ht_status read_range(const char *text, struct transfer_range *range,
-                                 struct ht_error *err)
+ * there (RFC 9110, 14.2). */
+enum ht_status transfer_read_range(const char *text,
+                                   struct transfer_range *range,
+                                   struct ht_error *err)
 {
     int64_t begin = 0, end = range->total - 1;
     if (text == NULL || strncmp(text, "bytes=", 6) != 0)
@@ -106,7 +106,8 @@ static enum ht_status open_file(struct store *store, struct request *req,
                        req->chunk != NULL ? "such chunk" : "such tree");
     transfer->range = (struct transfer_range){.bytes = (int64_t)found.st_size,
                                               .total = (int64_t)found.st_size};
-    const enum ht_status status = read_range(req->range, &transfer->range, err);
+    const enum ht_status status =
+        transfer_read_range(req->range, &transfer->range, err);
     transfer->at = transfer->range.begin;
     transfer->goes = status == HT_OK;
     return status;

@@ -43,6 +43,7 @@ struct transfer {
     bool goes;
     int64_t at; /* the next byte of the file */
     struct transfer_range range;
+    struct sending *sending; /* of a tree's files; NULL: `fd` itself goes */
     /* a tree; guarded by store->lock while it is pending */
     char tree[TREE_NAME];
     int64_t tree_bytes, tree_files;
@@ -81,6 +82,12 @@ struct store {
  * lasts until store_free(). Threads of the store. */
 enum ht_status store_project(struct store *store, const char *name, bool make,
                              struct project **project, struct ht_error *err);
+
+/* A header Range, or NULL, for `range->total` bytes.
+ * HT_RANGE  it begins behind the end */
+enum ht_status transfer_read_range(const char *text,
+                                   struct transfer_range *range,
+                                   struct ht_error *err);
 
 /* Gets its piece, and gives it back; accepts one without. */
 void transfer_begin(struct store *store, struct transfer *transfer);

@@ -7,6 +7,7 @@
 #include "proto/base/memory.h"
 #include "tuner/base/budget.h"
 #include "tuner/store/arriving.h"
+#include "tuner/store/sending.h"
 #include "tuner/store/state.h"
 #include "tuner/store/sweep.h"
 
@@ -80,7 +81,8 @@ static bool is_slow(store_handler *handler)
 static bool needs_place(store_handler *handler)
 {
     return handler == store_begin || handler == store_get_chunk ||
-           handler == store_get_tree;
+           handler == store_get_tree || handler == store_list_files ||
+           handler == store_get_file || handler == store_get_archive;
 }
 
 static struct transfer *new_transfer(const struct fair_item *turn)
@@ -188,6 +190,7 @@ void store_sweep_soon(struct store *store)
 static void end_transfer(struct store *store, struct transfer *transfer)
 {
     struct transfer **at;
+    sending_free(transfer->sending);
     if (transfer->fd >= 0)
         close(transfer->fd);
     if (transfer->part.text[0] != '\0')

@@ -52,6 +52,8 @@ store_handler store_missing;                   /* missing.c */
 store_handler store_put_chunk;                 /* receive.c */
 store_handler store_put_tree;                  /* tree.c */
 store_handler store_get_chunk, store_get_tree; /* send.c */
+/* files.c; of the tree that the core has found, req->found */
+store_handler store_list_files, store_get_file, store_get_archive;
 /* On the core thread, behind store_put_tree(): the row of the tree. */
 request_handler store_commit_tree; /* commit.c */
 

@@ -112,7 +112,7 @@ static size_t count_open(struct core *core, const char *runner)
 
 struct holder {
     struct attempt_row attempt;
-    const char *host; /* "": not known */
+    const char *host, *folder; /* "": not known */
 };
 
 /* The attempt whose measurements are the trial's; else the newest that began.
@@ -164,9 +164,10 @@ static enum ht_status find_holder(struct core *core, struct arena *arena,
     status = check_there(question, attempt, err);
     if (status != HT_OK)
         return status;
+    const struct node *facts = node_read_stored(arena, attempt->facts);
     holder->attempt = *attempt;
-    holder->host =
-        node_get_string(node_read_stored(arena, attempt->facts), "host", "");
+    holder->host = node_get_string(facts, "host", "");
+    holder->folder = node_get_string(facts, "output", "");
     return HT_OK;
 }
 
@@ -295,6 +296,57 @@ enum ht_status fetches_ask(struct core *core, struct arena *arena,
                               .of = fetch->of,
                               .tree = arena_strdup(arena, fetch->tree)};
     return HT_OK;
+}
+
+/* --- what is known without a question --- */
+
+static enum ht_status find_tree(struct core *core, struct arena *arena,
+                                const struct fetch_question *question,
+                                struct fetch_place *place, struct ht_error *err)
+{
+    const struct fetch *fetch =
+        find(core, question->study->id, question->trial->id);
+    bool has = false;
+    if (fetch == NULL || fetch->state != FETCH_READY ||
+        fetch->attempt != place->attempt)
+        return HT_OK;
+    const enum ht_status status =
+        db_tree_has(core_db(core), fetch->project, fetch->tree, &has, err);
+    if (status == HT_OK && has)
+        place->tree = arena_strdup(arena, fetch->tree);
+    return status;
+}
+
+enum ht_status fetches_look(struct core *core, struct arena *arena,
+                            const struct fetch_question *question,
+                            struct fetch_place *place, struct ht_error *err)
+{
+    struct holder holder;
+    *place = (struct fetch_place){.runner = "", .host = "", .folder = ""};
+    expire(core);
+    if (find_holder(core, arena, question, &holder, &place->why) != HT_OK)
+        return place->why.status == HT_NOT_FOUND ||
+                       place->why.status == HT_PRECONDITION
+                   ? HT_OK
+                   : ht_fail(err, place->why.status, "%s", place->why.text);
+    place->attempt = holder.attempt.n;
+    place->runner = holder.attempt.runner;
+    place->host = holder.host;
+    place->folder = holder.folder;
+    (void)check_runner(core, &holder, &place->why);
+    return find_tree(core, arena, question, place, err);
+}
+
+enum ht_status fetches_note_use(struct core *core,
+                                const struct fetch_question *question,
+                                struct ht_error *err)
+{
+    struct fetch *fetch = find(core, question->study->id, question->trial->id);
+    bool has = false;
+    if (fetch == NULL || fetch->state != FETCH_READY)
+        return HT_OK;
+    fetch->asked_ms = core_now_ms(core);
+    return renew(core, fetch, &has, err);
 }
 
 /* --- its runner --- */

@@ -60,6 +60,23 @@ enum ht_status fetches_ask(struct core *core, struct arena *arena,
                            const struct fetch_question *question,
                            struct fetch_answer *answer, struct ht_error *err);
 
+/* What is known of the outputs without asking for them. */
+struct fetch_place {
+    int64_t attempt;           /* that has them, 0: none */
+    const char *runner, *host; /* "": not known */
+    const char *folder;        /* there, "": not known */
+    const char *tree;          /* that the store has of them, NULL: none */
+    struct ht_error why;       /* they cannot be asked for now; or HT_OK */
+};
+/* Fails for the database alone. `question->id` is not used. */
+enum ht_status fetches_look(struct core *core, struct arena *arena,
+                            const struct fetch_question *question,
+                            struct fetch_place *place, struct ht_error *err);
+/* The tree that fetches_look() found is used: its hour begins anew. */
+enum ht_status fetches_note_use(struct core *core,
+                                const struct fetch_question *question,
+                                struct ht_error *err);
+
 /* Adds what the runner is to send to an answer; with `fresh` only what this
  * boot of it has not heard of by such an answer. */
 void fetches_add_wanted(struct core *core, const struct live_runner *runner,
