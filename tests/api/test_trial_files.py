@@ -2,9 +2,11 @@
 from what a real runner and a played one have sent; who may, and what is damaged."""
 
 import io
+import json
 import os
 import tarfile
 import urllib.parse
+import urllib.request
 
 import api
 import harness
@@ -200,11 +202,12 @@ def only_trees_of_the_trial_are_shown():
     tap.equal(get(stored.sha(text), "secret").status, 404)
 
 
-class Damaged:
+class Played:
     """A server with a checkpoint that a played runner has sent."""
 
-    def __init__(self, files):
+    def __init__(self, files, *more):
         self.files = files
+        self.more = more  # entries of the same chunks
         self.server = harness.Server("--runner", "none")
         self.tree = ""
 
@@ -213,7 +216,12 @@ class Damaged:
         self.server.submit(dict(PLAYED))
         with Runner(self.server, name="played") as runner:
             attempt = runner.one().started()
-            self.tree = stored.sha(stored.keep(self.server, self.files))
+            text = stored.keep(self.server, self.files)
+            if self.more:
+                text = stored.manifest(*(
+                    json.loads(text)["entries"] + list(self.more)))
+                tap.equal(stored.post_tree(self.server, text).status, 200)
+            self.tree = stored.sha(text)
             runner.tell("checkpoint", tree=self.tree, step=40, **attempt.name)
             attempt.report(0.5, step=41).ended("succeeded", exit=0)
         return self
@@ -224,6 +232,12 @@ class Damaged:
     def get(self, what, *lines):
         return api.ask(self.server, "GET", "%s/trees/%s/%s" % (
             trial("p"), self.tree, what), *lines)
+
+    def stream(self, what):
+        return urllib.request.urlopen(urllib.request.Request(
+            "%s%s/trees/%s/%s" % (self.server.http, trial("p"), self.tree,
+                                  what),
+            headers={"Authorization": "Bearer " + api.token(self.server)}))
 
     def place(self, name):
         """Where the store has a file of that name."""
@@ -237,21 +251,42 @@ class Damaged:
             file.write(b"~")
 
 
+def a_long_file_comes_whole():
+    kinds = [os.urandom(MIB), os.urandom(MIB)]
+    order = [kinds[i % 3 == 0] for i in range(1030)] + [b"end"]
+    whole = {"path": "w", "mode": 0o644, "bytes": 1030 * MIB + 3,
+             "chunks": [stored.sha(chunk) for chunk in order]}
+    with Played({"0": kinds[0], "1": kinds[1], "2": b"end"}, whole) as one:
+        for what in ("file?path=w", "archive"):
+            with one.stream(what) as answer:
+                if what == "archive":
+                    files = tarfile.open(fileobj=answer, mode="r|")
+                    for member in files:
+                        if member.name.endswith("/w"):
+                            answer = files.extractfile(member)
+                            break
+                for i, chunk in enumerate(order):
+                    tap.equal(answer.read(len(chunk)) == chunk, True, i)
+                tap.equal(answer.read(1), b"", "the end of " + what)
+
+
 def a_checkpoint_is_shown_and_its_damage_never():
     data = os.urandom(3 * MIB + 9)
-    many = {"many/%05d" % i: b"%d" % i for i in range(3000)}
-    with Damaged(dict(many, w=data, x=b"whole")) as one:
+    many = {"many/%05d" % i: b"%d" % (i % 7) for i in range(12000)}
+    with Played(dict(many, w=data, x=b"whole")) as one:
         (found,) = one.server.get(trial("p") + "/files")["trees"]
         tap.equal((found["kind"], found["step"], found["files"],
                    found["bytes"]),
-                  ("CHECKPOINT", "40", 3002,
-                   len(data) + 5 + sum(map(len, many.values()))))
+                  ("CHECKPOINT", "40", 12002, len(data) + 5 + 12000))
         answer = one.get("archive")
         tap.contains('filename="p-1-checkpoint-step-40.tar"',
                      answer.headers["content-disposition"])
         tap.equal(len(answer.body), int(answer.headers["content-length"]))
         with tarfile.open(fileobj=io.BytesIO(answer.body)) as files:
-            tap.equal(len(files.getmembers()), 3002)
+            tap.equal({one.name: files.extractfile(one).read()
+                       for one in files.getmembers()[:-2]},
+                      {"p-1-checkpoint-step-40/" + name: text
+                       for name, text in many.items()})
             tap.equal(files.extractfile("p-1-checkpoint-step-40/w").read() ==
                       data, True)
         names = [stored.sha(chunk) for chunk in stored.chunks_of(data)]
@@ -283,4 +318,5 @@ with harness.Server() as server:
              all_of_them_come_as_an_archive,
              who_may_read_the_study_may_read_its_files,
              only_trees_of_the_trial_are_shown,
+             a_long_file_comes_whole,
              a_checkpoint_is_shown_and_its_damage_never])

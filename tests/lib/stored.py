@@ -55,9 +55,9 @@ def get(server, what, *lines, project="local", **options):
 
 def keep(server, files, project="local"):
     """Sends a tree of {path: bytes}; returns its manifest."""
-    for data in files.values():
-        for chunk in chunks_of(data):
-            assert put_chunk(server, chunk, project).status == 200
+    for chunk in {chunk for data in files.values()
+                  for chunk in chunks_of(data)}:
+        assert put_chunk(server, chunk, project).status == 200
     text = manifest(*(entry(name, files[name]) for name in sorted(files)))
     answer = post_tree(server, text, project)
     assert answer.status == 200, answer.body

@@ -6,7 +6,6 @@
 #include "proto/doc/json.h"
 #include "tuner/api/method.h"
 #include "tuner/ask/query.h"
-#include "tuner/core/core.h"
 #include "tuner/db/trees.h"
 #include "tuner/db/trial_checkpoints.h"
 #include "tuner/study/fetches.h"
@@ -26,12 +25,11 @@ static enum ht_status look(struct method_call *call, struct kept *kept,
     *kept = (struct kept){.question = {.study = &call->study,
                                        .job = call->job,
                                        .trial = &call->trial}};
-    enum ht_status status = fetches_look(
-        call->core, call->arena, &kept->question, &kept->outputs, err);
+    enum ht_status status = fetches_look(call->core, call->arena,
+                                         &kept->question, &kept->outputs, err);
     if (status == HT_OK)
-        status =
-            db_trial_checkpoints(call->db, call->arena, call->study.id,
-                                 call->trial.id, &kept->checkpoints, err);
+        status = db_trial_checkpoints(call->db, call->arena, call->study.id,
+                                      call->trial.id, &kept->checkpoints, err);
     return status;
 }
 

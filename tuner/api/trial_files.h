@@ -1,5 +1,6 @@
 /* trial_files.h - the files that a trial has left in the store: its outputs,
- * once they were asked for (trial_fetch.h), and its checkpoints. Core thread. */
+ * once they were asked for (trial_fetch.h), and its checkpoints. Core thread.
+ */
 #ifndef HT_TUNER_API_TRIAL_FILES_H
 #define HT_TUNER_API_TRIAL_FILES_H
 

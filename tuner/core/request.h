@@ -45,8 +45,8 @@ typedef void request_answer(struct request *req);
  * store to answer from. In the request's arena. */
 struct tree_found {
     const char *project, *tree;
-    const char *title;  /* of its files together: a file's name, plain ASCII */
-    int64_t stored_ms;  /* wall clock */
+    const char *title; /* of its files together: a file's name, plain ASCII */
+    int64_t stored_ms; /* wall clock */
     int64_t after, limit; /* entries of it that a list leaves out, and has */
 };
 
@@ -84,13 +84,13 @@ struct request {
     /* from the core */
     struct audit_subject subject;
     enum ht_status status;
-    struct ht_error err;           /* when status is not HT_OK */
-    struct diag *diag;             /* field violations, or NULL */
-    const struct strings *missing; /* names of what failed, or NULL */
-    struct text reply;             /* JSON; owned, freed by request_free() */
-    const char *reply_type;        /* what it is instead of JSON, or NULL */
-    const char *reply_name;        /* of the file to be saved, or NULL: it is
-                                      none; foreign */
+    struct ht_error err;            /* when status is not HT_OK */
+    struct diag *diag;              /* field violations, or NULL */
+    const struct strings *missing;  /* names of what failed, or NULL */
+    struct text reply;              /* JSON; owned, freed by request_free() */
+    const char *reply_type;         /* what it is instead of JSON, or NULL */
+    const char *reply_name;         /* of the file to be saved, or NULL: it is
+                                       none; foreign */
     const struct tree_found *found; /* instead of a reply; or NULL */
     bool more;             /* the reply is a piece, ask again for the next */
     int64_t cursor;        /* where the next piece begins; 0 at first */

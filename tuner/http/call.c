@@ -580,8 +580,8 @@ bool call_finish(struct call *call)
         ht_fail(&err, call->req->status, "%s", call->req->err.text);
     else if (call->route->lane == LANE_STREAM)
         attach_stream(call, &err);
-    else if (call->req->reply.len == 0 && !transfer_goes(call->req->transfer,
-                                                         &none))
+    else if (call->req->reply.len == 0 &&
+             !transfer_goes(call->req->transfer, &none))
         ht_fail(&err, HT_INTERNAL, "the handler gave no answer");
     else
         return send_reply(call, stopping);

@@ -54,10 +54,11 @@ static bool add_file_headers(struct MHD_Response *response, const char *name)
     struct text value = {0};
     text_puts(&value, "attachment; filename=\"");
     for (const char *at = name; *at != '\0'; at++)
-        text_append(&value, isalnum((unsigned char)*at) ||
-                                    strchr("-_.", *at) != NULL
-                                ? at
-                                : "_", 1);
+        text_append(&value,
+                    isalnum((unsigned char)*at) || strchr("-_.", *at) != NULL
+                        ? at
+                        : "_",
+                    1);
     text_puts(&value, "\"; filename*=UTF-8''");
     for (const char *at = name; *at != '\0'; at++) {
         const bool unseen = (unsigned char)*at < ' ' || *at == 0x7f;

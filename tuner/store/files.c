@@ -23,8 +23,8 @@ static enum ht_status open_tree(struct store *store, struct request *req,
 {
     struct transfer *transfer = req->transfer;
     const struct tree_found *found = req->found;
-    enum ht_status status = store_project(store, found->project, false,
-                                          &transfer->project, err);
+    enum ht_status status =
+        store_project(store, found->project, false, &transfer->project, err);
     if (status != HT_OK)
         return status;
     memcpy(transfer->tree, found->tree, sizeof transfer->tree);
@@ -34,8 +34,8 @@ static enum ht_status open_tree(struct store *store, struct request *req,
     transfer->fd =
         openat(store->root, path.text, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
     if (transfer->fd < 0)
-        return ht_fail(err, HT_NOT_FOUND, "the store has no tree %.64s any more",
-                       transfer->tree);
+        return ht_fail(err, HT_NOT_FOUND,
+                       "the store has no tree %.64s any more", transfer->tree);
     return manifest_file_check(transfer->fd, transfer->tree, err);
 }
 
@@ -102,10 +102,11 @@ enum ht_status store_list_files(struct store *store, struct request *req,
 /* Types that a page shows as images; all else is bytes to be saved. */
 static const char *type_of(const char *path)
 {
-    static const char *const types[][2] = {
-        {".png", "image/png"},   {".jpg", "image/jpeg"},
-        {".jpeg", "image/jpeg"}, {".gif", "image/gif"},
-        {".webp", "image/webp"}};
+    static const char *const types[][2] = {{".png", "image/png"},
+                                           {".jpg", "image/jpeg"},
+                                           {".jpeg", "image/jpeg"},
+                                           {".gif", "image/gif"},
+                                           {".webp", "image/webp"}};
     const char *dot = strrchr(path, '.');
     for (size_t i = 0; dot != NULL && i < sizeof types / sizeof *types; i++)
         if (strcasecmp(dot, types[i][0]) == 0)
@@ -150,8 +151,7 @@ static enum ht_status next_piece(struct request *req, const char *path,
         status = sending_read(transfer->sending, transfer->at, end, &req->reply,
                               err);
     else
-        status =
-            sending_pack(transfer->sending, STORE_PIECE, &req->reply, err);
+        status = sending_pack(transfer->sending, STORE_PIECE, &req->reply, err);
     if (status != HT_OK)
         return status;
     transfer->at += (int64_t)req->reply.len;

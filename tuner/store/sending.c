@@ -9,18 +9,17 @@
 
 #include "proto/base/arena.h"
 #include "proto/base/log.h"
-#include "proto/base/memory.h"
 #include "proto/base/text.h"
 #include "tuner/store/manifest_file.h"
 #include "tuner/store/project.h"
 
 enum {
-    WINDOW_CHUNKS = 8192,       /* of one file */
-    WINDOW_BYTES = 1024 * 1024  /* of all that the window holds */
+    WINDOW_CHUNKS = 512,       /* of one file */
+    WINDOW_BYTES = 1024 * 1024 /* of all that the window holds */
 };
 
 /* Ends a visit early; reading a manifest never fails with it. */
-static const enum ht_status FULL = HT_RANGE;
+static const enum ht_status is_full = HT_RANGE;
 
 /* An entry in the window: `n_chunks` of its chunks from the `first` on. */
 struct item {
@@ -34,10 +33,10 @@ struct sending {
     struct arena *window; /* of what follows */
     struct item *items;
     size_t n;
-    size_t at;    /* the item that goes */
-    size_t chunk; /* the next one of its chunks */
-    bool headed;  /* its head has gone */
-    size_t visited; /* entries of the running visit */
+    size_t at;                     /* the item that goes */
+    size_t chunk;                  /* the next one of its chunks */
+    bool headed;                   /* its head has gone */
+    size_t visited;                /* entries of the running visit */
     size_t next_entry, next_chunk; /* where the next window begins */
     int64_t bytes;                 /* of all that goes */
     struct text head;              /* spare */
@@ -170,7 +169,7 @@ static enum ht_status gather(void *context, const struct tree_entry *entry,
     add_item(sending, entry);
     const bool full = sending->wanted.path != NULL || sending->next_chunk > 0 ||
                       arena_bytes(sending->window) >= WINDOW_BYTES;
-    return full ? ht_fail(err, FULL, "the window is full") : HT_OK;
+    return full ? ht_fail(err, is_full, "the window is full") : HT_OK;
 }
 
 /* What follows from next_entry and next_chunk on; none: it has ended. */
@@ -181,7 +180,7 @@ static enum ht_status fill(struct sending *sending, struct ht_error *err)
     sending->n = sending->at = sending->chunk = sending->visited = 0;
     const enum ht_status status = manifest_file_visit(
         sending->entry, sending->wanted.manifest, gather, sending, err);
-    return status == FULL ? HT_OK : status;
+    return status == is_full ? HT_OK : status;
 }
 
 /* --- chunks --- */
@@ -218,8 +217,7 @@ static enum ht_status append_chunk(const struct sending *sending,
         close(fd);
     if (whole)
         token_sha256(hash.bytes, to, len);
-    if (!whole ||
-        memcmp(&hash, &item->entry.chunks[i], sizeof hash) != 0) {
+    if (!whole || memcmp(&hash, &item->entry.chunks[i], sizeof hash) != 0) {
         log_event(LOG_ERROR, "store.damaged", "project=\"%s\" chunk=%s",
                   project->name, name);
         return ht_fail(err, HT_CORRUPT,
@@ -306,8 +304,8 @@ static enum ht_status pack_item(struct sending *sending, size_t room,
     *full = !pack_head(sending, room, piece);
     while (!*full && sending->chunk < item->entry.n_chunks) {
         const size_t i = sending->chunk;
-        *full = !has_room(piece, room, tree_chunk_bytes(item->entry.bytes,
-                                                        item->first + i));
+        *full = !has_room(piece, room,
+                          tree_chunk_bytes(item->entry.bytes, item->first + i));
         if (*full)
             break;
         const enum ht_status status =
@@ -318,8 +316,8 @@ static enum ht_status pack_item(struct sending *sending, size_t room,
     }
     if (*full)
         return HT_OK;
-    const bool last = item->first + item->entry.n_chunks ==
-                      tree_chunks(item->entry.bytes);
+    const bool last =
+        item->first + item->entry.n_chunks == tree_chunks(item->entry.bytes);
     const size_t padding = last ? tar_padding(item->entry.bytes) : 0;
     *full = !has_room(piece, room, padding);
     if (*full)

@@ -15,7 +15,7 @@ struct head {
 _Static_assert(sizeof(struct head) == TAR_BLOCK, "a head is one block");
 
 /* What 11 octal digits hold. */
-static const int64_t MOST_SIZE = 077777777777;
+#define MOST_SIZE INT64_C(077777777777)
 
 size_t tar_padding(int64_t bytes)
 {

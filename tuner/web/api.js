@@ -18,8 +18,8 @@ export function whenLoginNeeded(handler) {
   onLoginNeeded = handler;
 }
 
-async function send(method, path, body, type = "application/json", read = JSON.parse) {
-  const options = {method, headers: {}, signal: AbortSignal.timeout(TIMEOUT_MS)};
+async function send(method, path, body, type = "application/json", read = JSON.parse, headers = {}) {
+  const options = {method, headers: {...headers}, signal: AbortSignal.timeout(TIMEOUT_MS)};
   if (method !== "GET") {
     options.headers["Content-Type"] = type;
     options.body = body === undefined ? "{}" : typeof body === "string" ? body : JSON.stringify(body);
@@ -30,7 +30,7 @@ async function send(method, path, body, type = "application/json", read = JSON.p
   } catch (problem) {
     throw new ApiError(0, "the server does not answer");
   }
-  const answer = await response.text().then(text => read(text)).catch(() => null);
+  const answer = await response.text().then(response.ok ? text => read(text) : JSON.parse).catch(() => null);
   if (response.ok && answer !== null) return answer;
   const error = answer?.error;
   if (response.status === 401 && !path.endsWith("/login")) onLoginNeeded();
@@ -40,6 +40,8 @@ async function send(method, path, body, type = "application/json", read = JSON.p
 
 // `read` makes the answer of its text.
 export const get = (path, read) => send("GET", path, undefined, undefined, read);
+// The first bytes of what is no JSON, as a text.
+export const getBegin = (path, bytes) => send("GET", path, undefined, undefined, text => text, {Range: `bytes=0-${bytes - 1}`});
 export const post = (path, body) => send("POST", path, body);
 export const patch = (path, body) => send("PATCH", path, body);
 export const remove = path => send("DELETE", path);

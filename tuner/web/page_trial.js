@@ -12,6 +12,7 @@ import {stopCurvePlot} from "./plot_stop_curve.js";
 import {figure} from "./study_head.js";
 import {stateLabel, trialLink} from "./trial_columns.js";
 import {notesCard} from "./notes.js";
+import {filesCard} from "./trial_files.js";
 import {trialLog} from "./trial_log.js";
 import {doctorPairs, exitWords, factPairs, stopPairs, whyPairs} from "./trial_words.js";
 import {attributeList} from "./user_attributes.js";
@@ -160,6 +161,7 @@ class TrialPage {
     this.complaint = element("p.error", {role: "alert"});
     this.cards = element("div.packed");
     this.plots = element("div");
+    this.files = element("div");
     this.notes = element("div.lists");
     this.output = element("section.card");
     replace(root, element("p.quiet", {}, "Loading …"));
@@ -220,9 +222,10 @@ class TrialPage {
     settleAddress(this.study, store);
     const printed = store.status.kind !== "STUDY" && !onlyStudy();
     replace(this.root, this.head, this.complaint, element("div.trial", {},
-      element("div.runs", {}, this.plots, printed && this.output), element("div.side", {}, this.cards, this.notes)));
+      element("div.runs", {}, this.plots, printed && this.files, printed && this.output), element("div.side", {}, this.cards, this.notes)));
     this.ends.push(notesCard(this.notes, store, trialPath(store.key, id)));
     if (!printed) return;
+    this.ends.push(filesCard(this.files, store, trialPath(store.key, id), () => this.trial.hypertune.endTimeMs > 0));
     this.log = trialLog(this.output, store.key, id, () => this.trial);
     this.ends.push(() => this.log.end());
   }
