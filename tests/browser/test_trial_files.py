@@ -28,7 +28,8 @@ def png(width, height):
             part(b"IDAT", zlib.compress(rows)) + part(b"IEND", b""))
 
 
-HOSTILE = b"<script>document.title='owned'</script>\xe2\x80\xaetxet\n"
+HOSTILE = (b"<script>document.title='owned'</script> <!-- a line that is "
+           b"wider than a phone -->\xe2\x80\xaetxet\n")
 FILES = {"notes.txt": b"first line\n" + b"0123456789\n" * 10000,
          "plot.png": png(40, 30), "broken.png": b"no image",
          "page.html": HOSTILE, "empty.log": b"",
@@ -146,7 +147,8 @@ def it_can_be_read_on_every_screen():
         page.dark(dark)
         for width in (1400, 800, 390):
             page.resize(width, 900)
-            tap.equal(page.run(dashboard.WIDTH), "", width)
+            page.wait("(() => {%s})() === ''" % dashboard.WIDTH,
+                      "%d px without a scroll" % width)
             tap.equal(page.run(dashboard.FAINT), [], width)
     page.dark(False)
     page.resize(1400, 1000)

@@ -161,7 +161,7 @@ class TrialPage {
     this.complaint = element("p.error", {role: "alert"});
     this.cards = element("div.packed");
     this.plots = element("div");
-    this.files = element("div");
+    this.files = element("div.left");
     this.notes = element("div.lists");
     this.output = element("section.card");
     replace(root, element("p.quiet", {}, "Loading …"));

@@ -1,7 +1,7 @@
 // trial_files.js - what a trial has left: its outputs, which its runner sends when
 // they are asked for, and its checkpoints. Each file can be downloaded, and shown
 // where it is a text or an image.
-import {element, notice, replace} from "./dom.js";
+import {element, notice, renew, replace} from "./dom.js";
 import {ApiError, get, getBegin, post} from "./api.js";
 import {copy} from "./copy.js";
 import {may, onlyStudy} from "./session.js";
@@ -140,8 +140,9 @@ async function bring(path, says, isOver) {
 export function filesCard(root, store, path, isOver) {
   if (onlyStudy()) return () => {};
   const places = element("div"), trees = element("div"), status = element("p.quiet.note", {role: "status"});
-  root.append(element("section.card.left", {ariaLabel: "Files"}, element("h2", {}, "Files"), places, status, trees));
-  let seen = -1, shown = "", timer = 0, ended = false, busy = false;
+  root.append(element("section.card", {ariaLabel: "Files"}, element("h2", {}, "Files"), places, status, trees));
+  const sections = new Map(); // what is open stays open
+  let seen = -1, timer = 0, ended = false, busy = false;
 
   // Then shows the files, or downloads all of them.
   async function fetchOutputs(downloads) {
@@ -175,11 +176,13 @@ export function filesCard(root, store, path, isOver) {
   }
 
   function draw(answer) {
-    const now = JSON.stringify(answer);
-    if (now === shown) return; // what is open stays open
-    shown = now;
-    replace(places, outputsPlace(answer.outputs, answer.trees.some(({kind}) => kind === "OUTPUTS")));
-    replace(trees, answer.trees.map((tree, i) => treeSection(path, tree, i === 0)));
+    const isFirst = sections.size === 0, now = answer.trees.map(tree => JSON.stringify(tree));
+    renew(places, outputsPlace(answer.outputs, answer.trees.some(({kind}) => kind === "OUTPUTS")));
+    if (now.join() === [...sections.keys()].join()) return;
+    const made = answer.trees.map((tree, i) => sections.get(now[i]) ?? treeSection(path, tree, i === 0 && (isFirst || tree.kind === "OUTPUTS")));
+    sections.clear();
+    made.forEach((section, i) => sections.set(now[i], section));
+    replace(trees, made);
   }
 
   async function load() {
