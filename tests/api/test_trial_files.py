@@ -253,8 +253,8 @@ class Played:
 
 def a_long_file_comes_whole():
     kinds = [os.urandom(MIB), os.urandom(MIB)]
-    order = [kinds[i % 3 == 0] for i in range(1030)] + [b"end"]
-    whole = {"path": "w", "mode": 0o644, "bytes": 1030 * MIB + 3,
+    order = [kinds[i % 3 == 0] for i in range(520)] + [b"end"]
+    whole = {"path": "w", "mode": 0o644, "bytes": 520 * MIB + 3,
              "chunks": [stored.sha(chunk) for chunk in order]}
     with Played({"0": kinds[0], "1": kinds[1], "2": b"end"}, whole) as one:
         for what in ("file?path=w", "archive"):
