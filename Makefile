@@ -72,7 +72,7 @@ SHIM_SRC   := $(call src,runner/shim) $(call src,runner/element) \
   $(call src,runner/mirror) \
   $(addprefix runner/base/,folder.c \
   json.c disk.c procfs.c workdir.c safe_path.c \
-  guest.c cgroup.c) $(STATIC_SRC)
+  guest.c cgroup.c tree_use.c) $(STATIC_SRC)
 
 # The dashboard: its files and d3 are part of hypertuned.
 D3 := /usr/share/nodejs/d3/dist/d3.min.js

@@ -15,6 +15,7 @@
 #include "runner/attempt/attempts.h"
 #include "runner/attempt/discard.h"
 #include "runner/base/child.h"
+#include "runner/base/gpu_meter.h"
 #include "runner/talk/request_thread.h"
 #include "runner/talk/server_address.h"
 #include "runner/talk/talk.h"
@@ -154,6 +155,7 @@ static enum ht_status open_all(struct supervisor *supervisor,
     if (status != HT_OK)
         return status;
     attempts_init(&supervisor->attempts, settings->site, settings->engine);
+    supervisor->attempts.gpus = gpu_meter_start(settings->site);
     supervisor->trees_settings =
         (struct trees_settings){.state = settings->site->state,
                                 .find = find_server,
@@ -180,6 +182,7 @@ static void close_all(struct supervisor *supervisor)
     request_thread_stop(supervisor->lease_thread);
     talk_fini(&supervisor->talk);
     discard_stop(supervisor->discard);
+    gpu_meter_stop(supervisor->attempts.gpus);
     attempts_fini(&supervisor->attempts);
     trees_stop(supervisor->trees);
     transfers_stop(supervisor->transfers);

@@ -79,6 +79,7 @@ struct attempt *attempt_new(const struct site *site,
         for (size_t k = 0; k < N_LOGS; k++)
             log_ship_init(&replica->logs[k], order, replica->folder, streams[k],
                           credentials);
+        replica->usage = (struct usage_file){.folder = replica->folder};
         replica->watch = -1;
     }
     /* What was chosen before a restart is in use, adopted or not. */

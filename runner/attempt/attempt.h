@@ -16,6 +16,9 @@
 #include "runner/base/placement.h"
 #include "runner/base/site.h"
 #include "runner/reports/log.h"
+#include "runner/reports/usage_file.h"
+
+struct gpu_use;
 
 /* What the runner reads of one replica; in the order's arena. */
 struct attempt_replica {
@@ -23,7 +26,9 @@ struct attempt_replica {
     const char *folder;
     struct records *records;
     struct log_ship logs[3]; /* stdout, stderr, runner */
-    int watch;               /* inotify descriptor, -1: none */
+    struct usage_file usage;
+    struct gpu_use *gpus; /* of its placement; NULL: not measured */
+    int watch;            /* inotify descriptor, -1: none */
 };
 
 /* One thread. Texts are in the order's arena. */

@@ -8,8 +8,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "proto/base/clock.h"
 #include "proto/base/limits.h"
 #include "proto/base/log.h"
+#include "runner/attempt/gpu_use.h"
 #include "runner/attempt/prepare.h"
 #include "runner/base/disk.h"
 #include "runner/base/gpus.h"
@@ -154,6 +156,7 @@ bool attempts_tick(struct attempts *attempts, int64_t next_beat)
          attempt = attempt->next) {
         const bool waited = attempt->waits;
         watch_file(attempts, attempt);
+        gpu_use_tick(attempt, attempts->gpus, clock_monotonic_ms());
         more |= attempt_tick(attempt, next_beat);
         if (waited && !attempt->waits)
             watch(attempts, attempt); /* its folders are there now */

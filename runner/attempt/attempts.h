@@ -12,9 +12,14 @@
 
 #include "runner/attempt/attempt.h"
 
+struct gpu_meter;
+
+struct gpu_meter;
+
 struct attempts {
     const struct site *site;
     const struct engine *engine;
+    struct gpu_meter *gpus;      /* NULL at first: none is measured */
     struct trees *trees;         /* NULL at first: none can be fetched */
     struct transfers *transfers; /* NULL at first: checkpoints stay here */
     struct attempt *first;

@@ -84,6 +84,9 @@ void folder_describe_workdir(int code, const char *workdir,
  * users cannot enter the attempt's folder. */
 enum { FOLDER_FILE_MODE = 0644 };
 
+/* What the trainer used, by the shim: proto/job/usage.h. */
+#define FOLDER_USAGE "usage.json"
+
 /* The file of a stream that begins with that byte: "stdout.000001048576.log".
  */
 enum { FOLDER_LOG_NAME_BYTES = 40 };

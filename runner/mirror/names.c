@@ -59,7 +59,8 @@ static enum names_file of_replica(const char *name)
 {
     static const char *const ours[] = {"token", "params", "launch.json", "stop",
                                        NULL};
-    static const char *const whole[] = {"shim.json", "exit.json", NULL};
+    static const char *const whole[] = {"shim.json", "usage.json", "exit.json",
+                                        NULL};
     static const char *const grow[] = {"reports.jsonl", "output.metrics", NULL};
     if (fits_any(name, ours))
         return NAMES_OURS;

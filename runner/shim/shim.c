@@ -28,6 +28,7 @@
 #include "runner/shim/filter.h"
 #include "runner/shim/image.h"
 #include "runner/shim/log.h"
+#include "runner/shim/meter.h"
 #include "runner/shim/trainer.h"
 
 enum {
@@ -63,6 +64,7 @@ struct shim {
     int64_t watch_at; /* monotonic: when to try inotify; INT64_MAX: never */
     struct trainer trainer;
     struct shim_log logs[2];
+    struct meter meter;
     bool in_image; /* the trainer is in a container of a tool */
     bool ended;
     int wait_status;
@@ -369,6 +371,7 @@ static void look_at_clock(struct shim *shim)
     }
     if (now >= shim->kill_at)
         kill_trainer(shim);
+    meter_tick(&shim->meter, now);
 }
 
 /* ---- the loop ---- */
@@ -442,6 +445,7 @@ static int wait_ms(const struct shim *shim)
 {
     int64_t wake = earlier(shim->timeout_at, shim->kill_at);
     wake = earlier(wake, shim->limit_at);
+    wake = earlier(wake, shim->meter.due_at);
     if (shim->watch < 0)
         wake = earlier(wake, shim->poll_at);
     if (wake == INT64_MAX)
@@ -516,6 +520,7 @@ static void run_trainer(struct shim *shim)
                        &shim->ending))
         return;
     filter_install();
+    meter_begin(&shim->meter, shim->folder, &shim->launch.guest);
     if (shim->launch.timeout_ms > 0)
         shim->timeout_at = clock_monotonic_ms() + shim->launch.timeout_ms;
     if (shim->batch != NULL)
@@ -529,6 +534,7 @@ static void run_trainer(struct shim *shim)
     if (shim->wait_status != 0)
         look_for_stop(shim);
     kill_leftovers(shim);
+    meter_end(&shim->meter);
     drain_output(shim);
     const struct ending ordered = shim->ending;
     trainer_describe(shim->wait_status, &shim->ending);

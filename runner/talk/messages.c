@@ -14,6 +14,7 @@
 #include "runner/reports/records.h"
 #include "runner/talk/facts.h"
 #include "runner/talk/request_thread.h"
+#include "runner/talk/usage.h"
 #include "runner/transfer/output_sends.h"
 
 enum {
@@ -22,6 +23,7 @@ enum {
     MOST_DISCARDED = 100,     /* in one heartbeat */
     MOST_SENT = 100,          /* outputs of trials, in one, too */
     MOST_SECRETS = 500,
+    MOST_USAGE = 64 * 1024, /* bytes in one message */
     RETRY_DEFAULT_MS = 1000
 };
 
@@ -253,6 +255,8 @@ static void send_heartbeat(struct talk *talk)
     put_attempts(out, talk->attempts);
     put_discarded(talk, out);
     put_outputs(talk, out);
+    if (talk->pace.failed == 0) /* a broken link has no room for it */
+        usage_put_all(out, talk->attempts, MOST_USAGE);
     talk->beat_at = clock_monotonic_ms();
     talk->beats_sent++;
     close_request(talk);
@@ -314,13 +318,15 @@ static bool send_checkpoint(struct talk *talk, const struct attempt *attempt)
     return true;
 }
 
-static void send_drained(struct talk *talk, const struct attempt *attempt)
+static void send_drained(struct talk *talk, struct attempt *attempt)
 {
     struct text *out = open_request(talk, REQUEST_DRAINED, attempt);
     attempt_evidence_text(attempt, out);
     if (attempt->ending.outcome == OUTCOME_LOST &&
         checkpoints_has_saved(attempt))
         json_put_bool(out, "saved", true);
+    if (talk->pace.failed == 0)
+        usage_put_one(out, attempt, MOST_USAGE);
     close_request(talk);
 }
 

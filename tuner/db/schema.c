@@ -613,11 +613,26 @@ static const char placement[] =
     "  trial_s REAL NOT NULL -- seconds that they ran\n"
     ") STRICT, WITHOUT ROWID;";
 
+static const char usage_table[] =
+    "CREATE TABLE trial_usage(\n"
+    "  -- what a replica used of its machine\n"
+    "  study INTEGER NOT NULL,\n"
+    "  trial INTEGER NOT NULL,\n"
+    "  attempt INTEGER NOT NULL,\n"
+    "  replica TEXT NOT NULL,\n"
+    "  device TEXT NOT NULL, -- '' processors and memory; else a GPU\n"
+    "  series TEXT NOT NULL, -- JSON of proto/job/usage.h\n"
+    "  PRIMARY KEY(study, trial, attempt, replica, device),\n"
+    "  FOREIGN KEY(study, trial, attempt) REFERENCES attempts(study, trial, "
+    "n)\n"
+    ") STRICT, WITHOUT ROWID;";
+
 static const struct db_migration migrations[] = {
     {NULL, make_tables},     {NULL, make_second},       {NULL, make_audit},
     {NULL, make_tokens},     {NULL, make_sessions},     {NULL, make_shares},
     {NULL, make_report_use}, {drop_crc, NULL},          {attempts_before, NULL},
     {trees_table, NULL},     {checkpoints_table, NULL}, {placement, NULL},
+    {usage_table, NULL},
 };
 
 /* The core itself decides when the log is written back, see db_checkpoint(). */

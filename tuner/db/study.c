@@ -366,6 +366,10 @@ enum ht_status db_study_erase(struct db *db, int64_t study, int64_t limit,
         "FROM events WHERE study=?1 LIMIT ?2)",
         "DELETE FROM checkpoints WHERE id IN (SELECT id FROM checkpoints "
         "WHERE study=?1 LIMIT ?2)",
+        "DELETE FROM trial_usage WHERE (study, trial, attempt, replica, "
+        "device) "
+        "IN (SELECT study, trial, attempt, replica, device FROM trial_usage "
+        "WHERE study=?1 LIMIT ?2)",
         "DELETE FROM attempts WHERE (study, trial, n) IN (SELECT study, trial, "
         "n FROM attempts WHERE study=?1 LIMIT ?2)",
         "DELETE FROM trials WHERE study=?1 AND id IN (SELECT id FROM trials "

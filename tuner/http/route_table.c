@@ -242,6 +242,7 @@ const struct route route_table[] = {
                  "metric points top"),
     QUERY(ANY, OURS "/studies/{study}/trials/{trial}/logs", read_logs,
           "attempt limit offset replica stream tail"),
+    QUERY(ANY, OURS "/studies/{study}/trials/{trial}/usage", read_usage, NULL),
     QUERY(ANY, OURS "/studies/{study}/trials/{trial}/changes", read_changes,
           "attempt"),
     STORE("POST", KEPT "/chunks:missing", store_missing),

@@ -112,6 +112,7 @@ reader_handler read_table;                                /* table.c */
 reader_handler read_best, read_logs, read_changes;        /* trials.c */
 reader_handler read_confirmation;                         /* trials.c */
 reader_handler read_measurements;                         /* measurements.c */
+reader_handler read_usage;                                /* usage.c */
 reader_handler read_curves;                               /* curves.c */
 reader_handler read_importances, read_slice;              /* insight.c */
 reader_handler read_replay, read_preview;                 /* replay.c */

@@ -9,6 +9,7 @@ import {copy, shellWord} from "./copy.js";
 import {showPlots} from "./plot_card.js";
 import {trialCurvesPlot} from "./plot_trial_curves.js";
 import {stopCurvePlot} from "./plot_stop_curve.js";
+import {showUsage} from "./plot_usage.js";
 import {figure} from "./study_head.js";
 import {stateLabel, trialLink} from "./trial_columns.js";
 import {notesCard} from "./notes.js";
@@ -162,6 +163,7 @@ class TrialPage {
     this.cards = element("div.packed");
     this.plots = element("div");
     this.files = element("div.left");
+    this.usage = element("div");
     this.notes = element("div.lists");
     this.output = element("section.card");
     replace(root, element("p.quiet", {}, "Loading …"));
@@ -222,10 +224,11 @@ class TrialPage {
     settleAddress(this.study, store);
     const printed = store.status.kind !== "STUDY" && !onlyStudy();
     replace(this.root, this.head, this.complaint, element("div.trial", {},
-      element("div.runs", {}, this.plots, printed && this.files, printed && this.output), element("div.side", {}, this.cards, this.notes)));
+      element("div.runs", {}, this.plots, this.usage, printed && this.files, printed && this.output), element("div.side", {}, this.cards, this.notes)));
     this.ends.push(notesCard(this.notes, store, trialPath(store.key, id)));
     if (!printed) return;
-    this.ends.push(filesCard(this.files, store, trialPath(store.key, id), () => this.trial.hypertune.endTimeMs > 0));
+    this.ends.push(showUsage(this.usage, store, id, () => !(this.trial.hypertune.endTimeMs > 0)),
+      filesCard(this.files, store, trialPath(store.key, id), () => this.trial.hypertune.endTimeMs > 0));
     this.log = trialLog(this.output, store.key, id, () => this.trial);
     this.ends.push(() => this.log.end());
   }

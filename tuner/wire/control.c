@@ -23,6 +23,7 @@
 #include "tuner/wire/lease_stops.h"
 #include "tuner/wire/report.h"
 #include "tuner/wire/runner_online.h"
+#include "tuner/wire/usage_messages.h"
 
 enum {
     HEARTBEATS = 3, /* so many missed: the runner is lost */
@@ -275,6 +276,8 @@ static enum ht_status handle_heartbeat(struct core *core, struct request *req,
     if (status == HT_OK)
         status = sort_listed(core, req, runner, &listed, &gone, err);
     if (status == HT_OK)
+        status = usage_messages_take(core, req, runner, err);
+    if (status == HT_OK)
         status = add_have(core, req, runner, &listed, have, err);
     return wire_finish(req, answer, status);
 }
@@ -447,6 +450,8 @@ static enum ht_status handle_drained(struct core *core, struct request *req,
 {
     struct trial_pair pair;
     enum ht_status status = find_attempt(core, req, runner, &pair, err);
+    if (status == HT_OK)
+        status = usage_messages_take(core, req, runner, err);
     if (status == HT_OK)
         status = trial_drained(core, req->arena, &pair,
                                node_find(req->body, "evidence"),

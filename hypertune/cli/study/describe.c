@@ -6,6 +6,7 @@
 #include "hypertune/cli/frame/output.h"
 #include "hypertune/cli/study/outside.h"
 #include "hypertune/cli/study/trial.h"
+#include "hypertune/cli/study/usage.h"
 #include "proto/base/clock.h"
 #include "proto/doc/diag.h"
 #include "proto/form/form.h"
@@ -304,6 +305,8 @@ void cli_describe_trial(struct cli *cli, const struct cli_study *study,
     describe_attributes(ours, out);
     describe_why(trial, out);
     describe_attempts(trial, out);
+    if (node_first(ours, "attempts") != NULL)
+        cli_describe_usage(cli, study->name, cli_trial_id(trial), out);
 }
 
 void cli_describe_best(const struct cli_study *study, const struct node *trial,

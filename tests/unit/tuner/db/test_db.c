@@ -14,7 +14,7 @@ static void a_new_file_is_set_up_for_safety(void)
     CHECK(db_place_ask(db, "PRAGMA synchronous") == 2);
     CHECK(db_place_ask(db, "PRAGMA foreign_keys") == 1);
     CHECK(db_place_ask(db, "PRAGMA wal_autocheckpoint") == 0);
-    CHECK(db_place_ask(db, "PRAGMA user_version") == 12);
+    CHECK(db_place_ask(db, "PRAGMA user_version") == 13);
     CHECK(db_place_ask(db, "PRAGMA application_id") == DB_APPLICATION_ID);
     CHECK(db_place_ask(db, "SELECT count(*) FROM pragma_journal_mode "
                            "WHERE journal_mode='wal'") == 1);
@@ -362,7 +362,7 @@ static void studies_are_found_by_number_name_and_kind(void)
 /* Of versions that had no checksums of pages, and no trees. */
 #define ADD_CRC                                                                \
     "ALTER TABLE measurements ADD COLUMN crc INTEGER NOT NULL DEFAULT 0;"      \
-    "DROP TABLE checkpoints;"                                                  \
+    "DROP TABLE trial_usage; DROP TABLE checkpoints;"                          \
     "ALTER TABLE trials DROP COLUMN attempts_before;"                          \
     "DROP TABLE tree_uses; DROP TABLE trees;"                                  \
     "DROP TABLE projects; ALTER TABLE runners DROP COLUMN drain;"              \
@@ -390,7 +390,7 @@ static void an_older_file_is_brought_up_to_date(struct db_case *c)
                     "ALTER TABLE attempts DROP COLUMN hung;"
                     "DROP TABLE audit; " ADD_CRC "PRAGMA user_version=1;");
     CHECK(db_open(c->place.path, &c->db, NULL) == HT_OK);
-    CHECK(db_place_ask(c->db, "PRAGMA user_version") == 12);
+    CHECK(db_place_ask(c->db, "PRAGMA user_version") == 13);
     CHECK(db_trial_get(c->db, c->arena, 1, 1, &trial, NULL) == HT_OK);
     CHECK(!trial.outside && trial.objective == 0.5);
     const struct changes_piece piece = {1, "aa", 0, "first"};
