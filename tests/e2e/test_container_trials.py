@@ -66,6 +66,20 @@ class Trials:
         value = trial["params"]["x"] if "params" in trial else None
         tap.equal(float(self._lines("shell")[0]), value)
 
+    def its_use_of_the_machine_is_measured(self):
+        self._succeed(spec("used", ["python3", "-c", (
+            "import time; kept = bytearray(b'x') * (64 << 20)\n"
+            "while time.process_time() < 2: pass\n"
+            "print('score=1')")], PYTHON))
+        one, = self._server.get(harness.OURS + "used/trials/1/usage")["usage"]
+        series = one["series"]
+        times = [0] + series["ms"]
+        total = sum(used * (end - begin) / 1000 for used, begin, end in
+                    zip(series["used"], times, times[1:]))
+        tap.equal(1.8 < total < 3.5, True, total)
+        peak = max(size or 0 for size in series["memory"])
+        tap.equal(64 << 20 < peak < 200 << 20, True, peak)
+
     def a_package_of_the_image_is_never_shadowed(self):
         self._engine.build("localhost/google:1", {
             "Dockerfile": "FROM %s\nCOPY hypertune %shypertune\n" %
