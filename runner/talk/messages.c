@@ -249,14 +249,20 @@ static void put_outputs(struct talk *talk, struct text *out)
     json_close_list(out);
 }
 
+/* A broken link has no room for it, a slow one little. */
+static size_t room_for_usage(const struct talk *talk)
+{
+    const size_t batch = talk->pace.failed > 0 ? 0 : talk->pace.batch;
+    return batch < MOST_USAGE ? batch : MOST_USAGE;
+}
+
 static void send_heartbeat(struct talk *talk)
 {
     struct text *out = open_request(talk, REQUEST_HEARTBEAT, NULL);
     put_attempts(out, talk->attempts);
     put_discarded(talk, out);
     put_outputs(talk, out);
-    if (talk->pace.failed == 0) /* a broken link has no room for it */
-        usage_put_all(out, talk->attempts, MOST_USAGE);
+    usage_put_all(out, talk->attempts, room_for_usage(talk));
     talk->beat_at = clock_monotonic_ms();
     talk->beats_sent++;
     close_request(talk);
@@ -325,8 +331,7 @@ static void send_drained(struct talk *talk, struct attempt *attempt)
     if (attempt->ending.outcome == OUTCOME_LOST &&
         checkpoints_has_saved(attempt))
         json_put_bool(out, "saved", true);
-    if (talk->pace.failed == 0)
-        usage_put_one(out, attempt, MOST_USAGE);
+    usage_put_one(out, attempt, room_for_usage(talk));
     close_request(talk);
 }
 
