@@ -5,7 +5,7 @@ import {post, remove, studyPath} from "./api.js";
 import {actDialog} from "./dialog.js";
 import {OVER} from "./actions.js";
 import {MOST_STUDIES} from "./plot_best_so_far.js";
-import {titleOf} from "./study_title.js";
+import {numberOf, titleOf} from "./study_title.js";
 import {plural} from "./format.js";
 import {may} from "./session.js";
 
@@ -23,7 +23,7 @@ async function each(jobs, marked, act) {
       problem.message = `${titleOf(job)}: ${problem.message}`;
       throw problem;
     }
-    marked.delete(Number(job.name.split("/").pop()));
+    marked.delete(numberOf(job));
   }
 }
 
@@ -32,7 +32,7 @@ function ask({verb, words, jobs, marked, act}) {
   return actDialog({title: `${verb} ${plural(jobs.length, "study", "studies")}?`, label: verb, kind: "danger",
     body: [element("p", {}, words), element("ul", {}, names),
       jobs.length > MOST_NAMED && element("p.quiet", {}, `and ${jobs.length - MOST_NAMED} more`)],
-    act: () => each(jobs.filter(job => marked.has(Number(job.name.split("/").pop()))), marked, act)});
+    act: () => each(jobs.filter(job => marked.has(numberOf(job))), marked, act)});
 }
 
 function compareButton(numbers) {

@@ -1,11 +1,11 @@
 // notes.js - the card with what people write about a study or a trial: a note in
 // Markdown, tags, and the star of a favourite.
-import {element, notice, renew} from "./dom.js";
+import {element, renew} from "./dom.js";
 import {ApiError, get, patch} from "./api.js";
 import {actDialog, field} from "./dialog.js";
 import {markdown} from "./markdown.js";
 import {may, onlyStudy} from "./session.js";
-import {FAVOURITE, tagChips, wordsOf} from "./tags.js";
+import {FAVOURITE, setFavourite, tagChips, withoutFavourite, wordsOf} from "./tags.js";
 
 const PAUSE_MS = 3000; // between two questions: a study that runs has many revisions
 
@@ -30,22 +30,12 @@ export function notesCard(root, store, path) {
   root.append(element("section.card.notes", {ariaLabel: "Notes"}, element("h2", {}, "Notes"), body));
   let seen = -1, timer = 0, ended = false;
 
-  async function star(tags) {
-    try {
-      await patch(address, {[tags.includes(FAVOURITE) ? "removeTags" : "addTags"]: [FAVOURITE]});
-    } catch (problem) {
-      if (!(problem instanceof ApiError)) throw problem;
-      notice(problem.message, "error");
-    }
-    load();
-  }
-
   function draw(notes) {
     const {note, tags} = notes, isFavourite = tags.includes(FAVOURITE);
     renew(body, element("div.row", {},
-      may("submit") && element("button", {ariaPressed: String(isFavourite), onclick: () => star(tags)}, isFavourite ? "★ Favourite" : "☆ Favourite"),
+      may("submit") && element("button", {ariaPressed: String(isFavourite), onclick: () => setFavourite(path, !isFavourite).then(load)}, isFavourite ? "★ Favourite" : "☆ Favourite"),
       may("submit") && element("button", {onclick: () => edit(address, notes).then(load)}, "Edit notes"),
-      tagChips(may("submit") ? tags.filter(tag => tag !== FAVOURITE) : tags)),
+      tagChips(may("submit") ? withoutFavourite(tags) : tags)),
     note ? markdown(note) : element("p.quiet.note", {}, "No note yet."));
   }
 

@@ -1,12 +1,12 @@
 // page_studies.js - all studies, newest first, with their progress.
 import {element, replace} from "./dom.js";
-import {all, OURS} from "./api.js";
+import {all, OURS, studyPath} from "./api.js";
 import {listen} from "./live.js";
 import {Table} from "./table.js";
 import {markedBar} from "./marked_studies.js";
 import {mostTrials} from "./study_figures.js";
-import {namesOf, reasonWords, stateChip, stateWords, titleWords} from "./study_title.js";
-import {tagChips} from "./tags.js";
+import {namesOf, numberOf, reasonWords, stateChip, stateWords, titleWords} from "./study_title.js";
+import {FAVOURITE, favouriteSwitch, setFavourite, tagChips, withoutFavourite} from "./tags.js";
 import {may, seesAll} from "./session.js";
 import * as format from "./format.js";
 
@@ -35,26 +35,26 @@ function bestWords(job) {
   return metric === undefined ? "" : element("span", {title: `${metric} = ${value}`}, element("bdi", {}, metric), ` = ${value}`);
 }
 
-const number = job => Number(job.name.split("/").pop());
 const some = count => count > 0 ? String(count) : ""; // the eye finds what is not 0
 const status = read => job => read(job.hypertuneStatus);
 
 const tagsOf = status(({tags = []}) => tags);
+const isFavourite = job => tagsOf(job).includes(FAVOURITE);
 
 const COLUMNS = [
-  {key: "name", label: "Name", value: job => [...namesOf(job), ...tagsOf(job)].join(" "), show: job => element("span", {}, titleWords(job), tagChips(tagsOf(job)))},
+  {key: "name", label: "Name", value: job => [...namesOf(job), ...tagsOf(job)].join(" "), show: job => element("span", {}, titleWords(job), tagChips(withoutFavourite(tagsOf(job))))},
   {key: "state", label: "State", value: status(stateWords),
-    show: status(one => stateChip(one, reasonWords(one))), letters: 11},
+    show: status(one => stateChip(one, reasonWords(one))), letters: 11, brief: true},
   {key: "algorithm", label: "Algorithm", value: status(({algorithm, kind}) => format.state(algorithm ?? kind))},
-  {key: "best", label: "Best", value: job => best(job)?.join(" = ") ?? "", show: bestWords},
-  {key: "trials", label: "Trials", value: status(({counts}) => ended(counts)), show: progress, letters: 21, down: true},
+  {key: "best", label: "Best", value: job => best(job)?.join(" = ") ?? "", show: bestWords, brief: true},
+  {key: "trials", label: "Trials", value: status(({counts}) => ended(counts)), show: progress, letters: 21, down: true, brief: true},
   {key: "running", label: "Running", number: true, value: status(({counts}) => counts.active + counts.stopping), down: true,
     show: status(({counts}) => some(counts.active + counts.stopping))},
   {key: "failed", label: "Failed", number: true, value: status(({counts}) => counts.failed), down: true,
     show: status(({counts}) => some(counts.failed))},
   {key: "infeasible", label: "Of them infeasible", number: true, value: status(({counts}) => counts.infeasible), down: true,
     hidden: true},
-  {key: "id", label: "Number", number: true, value: number, down: true, hidden: true},
+  {key: "id", label: "Number", number: true, value: numberOf, down: true, hidden: true},
   {key: "created", label: "Created", value: status(({createTimeMs}) => createTimeMs), letters: 11, down: true,
     show: status(({createTimeMs}) => element("span", {title: format.moment(createTimeMs)}, format.age(createTimeMs)))}];
 
@@ -76,13 +76,16 @@ export function studiesPage(root) {
   const chosen = element("select", {ariaLabel: "State", onchange: () => draw()},
     element("option", {value: ""}, "All states"),
     STATES.map(value => element("option", {value}, format.state(value))));
-  const table = new Table({name: "studies", label: "Studies", columns: COLUMNS, key: number, sort: {key: "created", down: true},
-    href: job => job && `#/studies/${number(job)}`, marks: {has: key => marked.has(key), toggle: mark},
+  let onlyFavourites = false;
+  const starred = favouriteSwitch(false, isOn => { onlyFavourites = isOn; draw(); });
+  const table = new Table({name: "studies", label: "Studies", columns: COLUMNS, key: numberOf, sort: {key: "created", down: true},
+    href: job => job && `#/studies/${numberOf(job)}`, marks: {has: key => marked.has(key), toggle: mark},
+    stars: {has: isFavourite, toggle: may("submit") && (job => setFavourite(studyPath(numberOf(job)), !isFavourite(job)).then(load))},
     empty: "No study is like that."});
   const list = element("div");
   replace(root, element("div.row.between", {},
     element("h1", {}, "Studies"),
-    element("div.row", {}, search, chosen, table.chooser, newStudy())), bar, list);
+    element("div.row", {}, search, chosen, starred, table.chooser, newStudy())), bar, list);
 
   function mark(key) {
     if (!marked.delete(key)) marked.add(key);
@@ -90,7 +93,7 @@ export function studiesPage(root) {
   }
 
   const isShown = job => [...namesOf(job), ...tagsOf(job)].some(name => name.toLowerCase().includes(search.value.toLowerCase())) &&
-    (chosen.value === "" || chosen.value === job.hypertuneStatus.state);
+    (!onlyFavourites || isFavourite(job)) && (chosen.value === "" || chosen.value === job.hypertuneStatus.state);
 
   function draw() {
     if (complaint) return replace(list, element("section.empty", {}, element("p.error", {role: "alert"}, complaint)));
@@ -98,7 +101,7 @@ export function studiesPage(root) {
     if (jobs.length === 0) return replace(list, noStudies());
     if (!table.element.isConnected) replace(list, table.element);
     table.show(jobs.filter(isShown));
-    markedBar(bar, jobs.filter(job => marked.has(number(job))), marked, load);
+    markedBar(bar, jobs.filter(job => marked.has(numberOf(job))), marked, load);
   }
 
   async function load() {

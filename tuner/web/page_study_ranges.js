@@ -3,8 +3,13 @@
 import {element, renew} from "./dom.js";
 import * as format from "./format.js";
 
+function rangeWords(low, high) {
+  if (low === -Infinity) return high === Infinity ? "any value" : `at most ${format.number(high)}`;
+  return high === Infinity ? `at least ${format.number(low)}` : `${format.number(low)} to ${format.number(high)}`;
+}
+
 function chip(selection, {dimension, low, high, values}) {
-  const text = values ? [...values].join(", ") : `${format.number(low)} to ${format.number(high)}`;
+  const text = values ? [...values].join(", ") : rangeWords(low, high);
   return element("span.chip", {}, element("bdi", {}, dimension.name), " ", element("bdi", {}, text),
     element("button.plain", {ariaLabel: `Any ${dimension.name}`,
       onclick: () => selection.setRange(dimension, null)}, "×"));

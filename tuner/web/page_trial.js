@@ -10,6 +10,7 @@ import {showPlots} from "./plot_card.js";
 import {trialCurvesPlot} from "./plot_trial_curves.js";
 import {stopCurvePlot} from "./plot_stop_curve.js";
 import {showUsage} from "./plot_usage.js";
+import {whyPlot} from "./plot_why.js";
 import {figure} from "./study_head.js";
 import {stateLabel, trialLink} from "./trial_columns.js";
 import {notesCard} from "./notes.js";
@@ -235,11 +236,13 @@ class TrialPage {
 
   // Once there is, or may come, something to plot.
   showPlots() {
-    const {store, trial, id} = this, {stop, endTimeMs} = trial.hypertune;
-    if (this.plots.firstChild || store.metrics.length === 0 || (endTimeMs > 0 && trial.measurements.length === 0)) return;
-    const makers = [trialCurvesPlot({title: "Curves", ids: [Number(id)], median: store.status.kind !== "CUSTOM"})];
+    const {store, trial, id} = this, {stop, why, endTimeMs} = trial.hypertune, makers = [];
+    if (this.plots.firstChild || store.metrics.length === 0) return;
+    if (!(endTimeMs > 0) || trial.measurements.length > 0)
+      makers.push(trialCurvesPlot({title: "Curves", ids: [Number(id)], median: store.status.kind !== "CUSTOM"}));
     if (stop?.curve?.length > 1) makers.push(stopCurvePlot(stop));
-    this.ends.push(showPlots(this.plots, store, new Selection(), makers));
+    if (why && store.parameters.length > 0) makers.push(whyPlot(trial));
+    if (makers.length > 0) this.ends.push(showPlots(this.plots, store, new Selection(), makers));
   }
 
   end() {

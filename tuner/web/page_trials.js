@@ -6,6 +6,9 @@ import {readFilter} from "./trial_filter.js";
 import {trialColumns} from "./trial_columns.js";
 import {Table, download} from "./table.js";
 import {exportCsv, exportJson} from "./export.js";
+import {trialPath} from "./api.js";
+import {may, onlyStudy} from "./session.js";
+import {FAVOURITE, favouriteSwitch, setFavourite, wordsOf} from "./tags.js";
 import {MOST_COMPARED, showComparison} from "./compare.js";
 import {readTrials} from "./view_address.js";
 import * as format from "./format.js";
@@ -15,6 +18,8 @@ const TYPE_MS = 150;
 
 // "" is any state; of the failed trials some are infeasible.
 const isIn = (state, trial) => state === "" || trial.state === state || (state === "FAILED" && StudyStore.hasFailed(trial));
+
+const isFavourite = ({tags}) => wordsOf(tags).includes(FAVOURITE);
 
 // A sort of the table as text: "-auc" is downwards. Null where there is no such column.
 const sortText = ({key, down}) => down ? `-${key}` : key;
@@ -28,6 +33,7 @@ export function trialsTab(root, store, selection) {
   const filter = element("input.filter", {type: "search", ariaLabel: "Filter", spellcheck: false,
     value: choices.get("filter") ?? "", placeholder: "Filter: lr<0.1 state=failed",
     oninput: () => later(() => selection.choose("filter", filter.value))});
+  const starred = onlyStudy() ? null : favouriteSwitch(choices.has("starred"), isOn => selection.choose("starred", isOn ? "on" : null));
   const complaint = element("p.error", {role: "alert"});
   const count = element("span.quiet", {role: "status"});
   const compareButton = element("button", {onclick: () => compare()});
@@ -40,6 +46,8 @@ export function trialsTab(root, store, selection) {
   const table = new Table({name: "trials", label: "Trials", columns,
     href: trial => trial && `#/studies/${store.id}/trials/${trial.id}`,
     marks: {has: id => selection.marked.has(id), toggle: id => selection.toggleMark(id)},
+    stars: onlyStudy() ? null : {has: isFavourite, toggle: may("submit") &&
+      (trial => setFavourite(trialPath(store.id, trial.id), !isFavourite(trial)).then(() => store.refresh()))},
     hover: id => selection.hover(id), sorted: sort => selection.choose("sort", sortText(sort)),
     look: trial => [trial.id === selection.hovered && "hovered", trial === store.ranking[0] && "best"].filter(Boolean).join(" ")});
   const saving = element("details.menu", {}, element("summary.button", {}, "Download"), element("div.card", {},
@@ -50,7 +58,7 @@ export function trialsTab(root, store, selection) {
     element("button", {onclick: () => save("json", "application/json", exportJson)}, "All trials, JSON")));
 
   if (STATES.includes(choices.get("state"))) stateMenu.value = choices.get("state");
-  replace(root, element("div.row.tools", {}, stateMenu, filter, jump, table.chooser, saving, compareButton, clearMarks, count),
+  replace(root, element("div.row.tools", {}, stateMenu, starred, filter, jump, table.chooser, saving, compareButton, clearMarks, count),
     complaint, table.element, comparison);
 
   // All of the study, with whatever the table lacks.
@@ -86,7 +94,7 @@ export function trialsTab(root, store, selection) {
     } catch (problem) {
       replace(complaint, problem.message);
     }
-    return store.trials.filter(trial => isIn(stateMenu.value, trial) &&
+    return store.trials.filter(trial => isIn(stateMenu.value, trial) && (!choices.has("starred") || isFavourite(trial)) &&
       selection.accepts(trial) && holds(trial));
   }
 
@@ -127,7 +135,7 @@ export function trialsTab(root, store, selection) {
   }
 
   function picked(what) {
-    if (["ranges", "filter", "state"].includes(what)) return draw();
+    if (["ranges", "filter", "state", "starred"].includes(what)) return draw();
     if (what === "compare") return drawComparison();
     if (what === "hovered") return table.drawSoon();
     if (what !== "marked") return;

@@ -7,6 +7,7 @@ import {axisOf, drawAxes, drawBar, drawLegend, within} from "./plot_axes.js";
 import {lackOfModel, scaleAsked, slicePath} from "./plot_slice.js";
 import {choice, logSwitch, metricMenu, toggle} from "./plot_controls.js";
 import {zoomable} from "./plot_zoom.js";
+import {byImportance, importanceQuestion} from "./importance.js";
 import {Question} from "./question.js";
 import {describeTrial, dotFor, drawBest, drawMarks, KINDS, radiusFor, shapes} from "./marks.js";
 import {shade, sharesOf} from "./theme.js";
@@ -87,22 +88,39 @@ function describeNext({next}) {
 }
 
 export function contourPlot(store, selection) {
-  const xChoice = choice(selection, "contour.x", "x", () => card.changed(), 0);
-  const yChoice = choice(selection, "contour.y", "y", () => card.changed(), 1);
-  const metricChoice = metricMenu(selection);
+  const xChoice = choice(selection, "contour.x", "x", () => card.changed());
+  const yChoice = choice(selection, "contour.y", "y", () => card.changed());
+  const metricChoice = metricMenu(selection), orders = new Map(); // metric -> parameters by importance
+  const importances = importanceQuestion(store, () => metricChoice.pick(dimensionsOf(store).metrics), () => card.changed());
   const deviation = toggle("Deviation", () => {
     selection.choose("contour.deviation", deviation.on ? "on" : null);
     card.changed();
   }, selection.choices.get("contour.deviation") === "on");
   const logX = logSwitch("Log x", selection), logY = logSwitch("Log y", selection);
   const logColours = logSwitch("Log colours", selection);
-  const pick = () => {
-    const {parameters, metrics} = dimensionsOf(store);
-    return {x: xChoice.pick(parameters), y: yChoice.pick(parameters), metric: metricChoice.pick(metrics)};
-  };
+
+  // The first answer is kept, so that no axis changes while one looks at it.
+  function orderBy(metric) {
+    const {answer} = importances.look();
+    if (answer?.importances.length > 0 && !orders.has(metric.key)) orders.set(metric.key, answer);
+    return orders.get(metric.key) ?? answer;
+  }
+
+  // Both parameters, the two that matter most where the reader has chosen none;
+  // `waits`: which they are is not known yet.
+  function pick() {
+    const {parameters, metrics} = dimensionsOf(store), metric = metricChoice.pick(metrics);
+    const order = metric ? orderBy(metric) : null, [first, second] = byImportance(parameters, order);
+    const chosen = {x: xChoice.isChosen, y: yChoice.isChosen};
+    const other = (own, taken) => taken?.key === own?.key ? second : own;
+    const y = chosen.y ? yChoice.pick(parameters) : null, x = xChoice.pick(parameters, other(first, y));
+    return {x, y: y ?? yChoice.pick(parameters, x === first ? second : first), metric,
+      waits: order === null && importances.problem === null && !(chosen.x && chosen.y)};
+  }
+
   const model = new Question(store, () => {
-    const {x, y, metric} = pick();
-    if (!x || !y || x === y || !metric || lackOfModel(store) !== null) return null;
+    const {x, y, metric, waits} = pick();
+    if (waits || !x || !y || x === y || !metric || lackOfModel(store) !== null) return null;
     return slicePath(store, {points: POINTS, x: x.name, y: y.name, metric: metric.name,
       ...scaleAsked("xScale", x, logX.on), ...scaleAsked("yScale", y, logY.on)});
   }, () => card.changed());
@@ -110,9 +128,10 @@ export function contourPlot(store, selection) {
     () => card.changed(), {pauseMs: PREVIEW_PAUSE_MS});
 
   function prepare() {
-    const {x, y, metric} = pick();
+    const {x, y, metric, waits} = pick();
     if (!y || x === y) return {missing: y ? "Choose two different parameters." : "Needs two parameters."};
     if (lackOfModel(store) !== null) return {missing: lackOfModel(store)};
+    if (waits) return ASKING;
     const hasBoth = trial => x.place(trial) !== null && y.place(trial) !== null;
     const trials = store.results.filter(hasBoth), died = store.trials.filter(trial => StudyStore.hasFailed(trial) && hasBoth(trial));
     logX.offer(x, trials.map(trial => x.of(trial)));
@@ -175,7 +194,7 @@ export function contourPlot(store, selection) {
       heads: [x.name, y.name, "16 %", "Median", "84 %"],
       rows: xs.values.flatMap((a, i) => ys.values.map((b, j) => [a, b, low[i][j] ?? "", median[i][j] ?? "", high[i][j] ?? ""]))}),
     describe: mark => mark.next ? describeNext(mark) : describeTrial(store, mark.trial),
-    questions: [model, preview],
+    questions: [importances, model, preview],
   });
   return card;
 }

@@ -11,9 +11,10 @@ export function choice(selection, name, label, changed, at = 0) {
   }});
   const made = {
     element: element("label.choice", {hidden: true}, `${label} `, menu),
-    // The chosen one of `items`, undefined without any.
-    pick(items) {
-      const picked = items.find(item => item.key === selection.choices.get(name)) ?? items[Math.min(at, items.length - 1)];
+    get isChosen() { return selection.choices.has(name); },
+    // The chosen one of `items`, `first` until one is; undefined without any.
+    pick(items, first = items[Math.min(at, items.length - 1)]) {
+      const picked = items.find(item => item.key === selection.choices.get(name)) ?? first;
       const offered = [...menu.options].map(option => option.value);
       made.element.hidden = items.length < 2;
       if (offered.join("\n") !== items.map(item => item.key).join("\n"))

@@ -1,10 +1,9 @@
 // plot_importances.js - which parameters matter for a metric.
-import {studyPath} from "./api.js";
 import {ASKING, PlotCard} from "./plot_card.js";
 import {dimensionsOf} from "./dimension.js";
+import {importanceQuestion} from "./importance.js";
 import {fit} from "./plot_axes.js";
 import {metricMenu} from "./plot_controls.js";
-import {Question} from "./question.js";
 import {movesFreely} from "./theme.js";
 import * as format from "./format.js";
 
@@ -50,10 +49,7 @@ function describe({item}) {
 
 export function importancesPlot(store, selection) {
   const metricChoice = metricMenu(selection);
-  const question = new Question(store, () => {
-    const metric = metricChoice.pick(dimensionsOf(store).metrics);
-    return metric ? `${studyPath(store.key)}/importances?metric=${encodeURIComponent(metric.name)}` : null;
-  }, () => card.changed());
+  const question = importanceQuestion(store, () => metricChoice.pick(dimensionsOf(store).metrics), () => card.changed());
 
   function prepare() {
     const {answer, problem} = question.look();

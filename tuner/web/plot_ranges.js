@@ -15,16 +15,23 @@ export const RANGES_HELP = [
 
 // --- by dragging ---
 
-// What a brush from pixel `top` to `bottom` picks; null between two categories.
+// What a brush from pixel `top` to `bottom` picks; null between two categories. It is
+// open at an end of the axis that it reaches: what is far off is drawn there.
 function rangeOf({axis, scale}, [top, bottom]) {
-  if (!axis.categories) return {low: scale.invert(bottom), high: scale.invert(top)};
+  const [foot, head] = scale.range();
+  if (!axis.categories)
+    return {low: bottom >= foot ? -Infinity : scale.invert(bottom), high: top <= head ? Infinity : scale.invert(top)};
   const inside = axis.categories.filter(name => scale(name) >= top && scale(name) <= bottom);
   return inside.length > 0 ? {values: new Set(inside)} : null;
 }
 
+// Both ends of a range of numbers, on the axis.
+const onAxis = ({axis}, {low, high}) => [low, high].map(end => Math.min(axis.high, Math.max(axis.low, end)));
+
 // Where the range of the selection is on an axis.
-function pixelsOf({axis, scale}, range) {
-  if (!axis.categories) return [scale(range.high), scale(range.low)];
+function pixelsOf(one, range) {
+  const {axis, scale} = one;
+  if (!axis.categories) return onAxis(one, range).map(end => scale(end)).reverse();
   const places = [...range.values].map(name => scale(name));
   return [Math.min(...places) - WIDTH / 2, Math.max(...places) + WIDTH / 2];
 }
@@ -42,9 +49,10 @@ function stopsOf({axis, scale}) {
 }
 
 // Both ends of the range as such places.
-function endsOf({axis}, range, stops) {
+function endsOf(one, range, stops) {
+  const {axis} = one;
   if (!range) return [stops[0], stops[stops.length - 1]];
-  if (!axis.categories) return [range.low, range.high];
+  if (!axis.categories) return onAxis(one, range);
   return d3.extent([...range.values].map(name => axis.categories.indexOf(name)));
 }
 
@@ -54,10 +62,13 @@ function stopAfter(place, by, stops) {
   return stops[Math.min(stops.length - 1, Math.max(0, at))];
 }
 
-// What the selection has between two places; null where that is all.
+// What the selection has between two places; null where that is all, open at the end
+// of all places as by dragging.
 function rangeBetween({axis}, [low, high], stops) {
-  if (low <= stops[0] && high >= stops[stops.length - 1]) return null;
-  return axis.categories ? {values: new Set(axis.categories.slice(low, high + 1))} : {low, high};
+  const isLeast = low <= stops[0], isMost = high >= stops[stops.length - 1];
+  if (isLeast && isMost) return null;
+  return axis.categories ? {values: new Set(axis.categories.slice(low, high + 1))}
+    : {low: isLeast ? -Infinity : low, high: isMost ? Infinity : high};
 }
 
 // --- both ---

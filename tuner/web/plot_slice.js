@@ -27,13 +27,14 @@ export function lackOfModel(store) {
   return n < LEAST_RESULTS ? `A model needs ${LEAST_RESULTS} results, there ${n === 1 ? "is" : "are"} ${n}.` : null;
 }
 
-// Of the model cut along the axes of `query`, through the best trial that has
-// both: the best of all has none for what its other parameters leave out.
+// Of the model cut along the axes of `query`, through the trial that it names or the
+// best trial that has both: the best of all has none for what its other parameters
+// leave out.
 export function slicePath(store, query) {
   const names = [query.x, query.y].filter(name => name !== undefined);
   const has = trial => names.every(name => (store.parameter(trial, name) ?? null) !== null);
   const {ranking} = store;
-  const through = ranking.length === 0 || has(ranking[0]) ? undefined : ranking.find(has);
+  const through = query.trial !== undefined || ranking.length === 0 || has(ranking[0]) ? undefined : ranking.find(has);
   const asked = new URLSearchParams(through ? {...query, trial: through.id} : query);
   return `${studyPath(store.key)}/slice?${asked}`;
 }
@@ -44,8 +45,8 @@ export function scaleAsked(scale, parameter, isLog) {
   return isLog && !parameter.log && parameter.range?.[0] > 0 ? {[scale]: "log"} : {};
 }
 
-// [{value, low, median, high}] where the parameter has a place.
-function expectedOf(answer) {
+// [{value, low, median, high}] where the parameter has a place; `answer` may be null.
+export function expectedOf(answer) {
   return (answer?.axes[0].values ?? []).map((value, i) =>
     ({value, low: answer.low[i], median: answer.median[i], high: answer.high[i]}))
     .filter(({median}) => median !== null);
@@ -58,7 +59,7 @@ function raised(expected, least) {
 }
 
 // A band along the axis; a box where a value stands for itself.
-function drawBand(area, {x, y}, expected) {
+export function drawBand(area, {x, y}, expected) {
   const {pen, theme} = area;
   if (x.step || expected.length === 1) {
     const half = Math.min(BOX, x.step ? x.step() * SPREAD : BOX);

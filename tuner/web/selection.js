@@ -5,7 +5,8 @@
 export class Selection {
   constructor() {
     this.ranges = new Map();  // key of a Dimension -> {dimension, low, high},
-                              // or {dimension, values: Set} for categories
+                              // infinite at an open end, or {dimension, values:
+                              // Set} for categories
     this.hovered = null;      // id of a trial
     this.marked = new Set();  // ids, in the order of marking
     this.choices = new Map(); // what is chosen in menus and fields, by its name

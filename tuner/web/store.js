@@ -6,7 +6,7 @@
 import {all, get, studyPath, ApiError, OURS} from "./api.js";
 import {listen} from "./live.js";
 import {onlyStudy} from "./session.js";
-import {titleOf} from "./study_title.js";
+import {numberOf, titleOf} from "./study_title.js";
 
 const REDRAW_MS = 250;
 const CALLED = /^[\w./-]+$/; // what a study may be called, and any number
@@ -63,7 +63,7 @@ export class StudyStore {
 
   // Whether there is no such study, for all the server has said.
   get isAbsent() { return this.error?.status === 404; }
-  get id() { return Number(this.job?.name.split("/").pop()); }
+  get id() { return this.job === null ? NaN : numberOf(this.job); }
   get status() { return this.job?.hypertuneStatus; }
   get title() { return titleOf(this.job); }
   get spec() { return this.job?.studySpec; }

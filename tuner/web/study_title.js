@@ -6,6 +6,8 @@ import * as format from "./format.js";
 // `job`: the resource of a study, here and below.
 export const titleOf = job => job.displayName?.trim() || job.hypertuneStatus.name;
 
+export const numberOf = job => Number(job.name.split("/").pop());
+
 // Both names, the other one only where it differs.
 export function namesOf(job) {
   return [...new Set([titleOf(job), job.hypertuneStatus.name])];

@@ -1,7 +1,7 @@
 // table.js - a table of any length: only the rows in sight are in the page.
 //
 // It is a grid for keyboard and readers of screens: arrows go through the rows,
-// Enter opens one, the space bar marks it.
+// Enter opens one, the space bar marks it, f makes it a favourite or no longer.
 import {element, replace} from "./dom.js";
 import * as format from "./format.js";
 
@@ -10,7 +10,8 @@ const AHEAD = 4;     // rows beyond the edges
 const SAMPLE = 300;  // rows that decide how wide a column is
 const PADDING = 22, NARROW = 50, ROOMY = 140, WIDE = 300; // pixels; beyond ROOMY a column gives way to others
 const GOLDEN = 0.618;
-const MARK = 40;     // pixels of the column of marks
+const MARK = 40, STAR = 30; // pixels of the column of marks, and of a star there
+const BRIEF = {below: 560, row: 58}; // pixels: of the table, where a row has two lines, and of such a row
 const KEYS = {ArrowDown: 1, ArrowUp: -1, PageDown: 15, PageUp: -15, Home: -Infinity, End: Infinity};
 const order = new Intl.Collator(undefined, {numeric: true});
 let grids = 0;
@@ -68,12 +69,14 @@ export class Table {
   //   columns: [{key, label, value(row): what it is sorted by and saved as, saved?:
   //     the label in a file, letters?: its width, down?: sorted downwards first,
   //     show(row)?: text or element, text by default, number?: right-aligned,
-  //     hidden?: unless it is chosen}],
+  //     hidden?: unless it is chosen, brief?: whether it is there in a narrow window,
+  //     below the first column}],
   //   sort: {key, down}; sorted?(sort): what is to be done when the reader has changed it,
   //   marks?: {has(key), toggle(key)}, hover?(key or null),
+  //   stars?: {has(row), toggle?(row): left out where the reader may not},
   //   look?(row): class of the row, empty: what is shown without rows }
   constructor(options) {
-    Object.assign(this, {key: row => row.id, href: () => null, marks: null, hover: () => {}, look: () => "", sorted: () => {},
+    Object.assign(this, {key: row => row.id, href: () => null, marks: null, stars: null, hover: () => {}, look: () => "", sorted: () => {},
       empty: "Nothing to show.", ...options});
     this.id = `table${++grids}`;
     this.rows = [];    // in the order that they are shown in
@@ -81,6 +84,7 @@ export class Table {
     this.active = null; // key of the row that the arrows have reached
     this.frame = 0;
     this.held = false; // a button of the pointer is down on a row
+    this.isBrief = false;
     this.release = () => this.released();
     this.build();
     this.setColumns(this.columns);
@@ -123,6 +127,7 @@ export class Table {
   }
 
   get seen() { return this.columns.filter(({key}) => !this.hidden.has(key)); }
+  get row() { return this.isBrief ? BRIEF.row : ROW; }
 
   // The first column leads to what a row is about, so it is always there.
   showChooser() {
@@ -145,16 +150,20 @@ export class Table {
 
   showHead() {
     const {key, down} = this.sort ?? {};
+    const button = column => element("button.plain", {onclick: () => this.sortBy(column)}, element("bdi", {}, column.label),
+      column.key === key ? (down ? " ▾" : " ▴") : "");
     const head = column => element(column.number ? "th.number" : "th", {scope: "col", title: column.label,
-      ariaSort: column.key === key ? (down ? "descending" : "ascending") : "none"},
-    element("button.plain", {onclick: () => this.sortBy(column)}, element("bdi", {}, column.label),
-      column.key === key ? (down ? " ▾" : " ▴") : ""));
+      ariaSort: column.key === key ? (down ? "descending" : "ascending") : "none"}, button(column));
+    const heads = this.isBrief ? [element("th", {scope: "col"}, this.briefly().map(button))] : this.seen.map(head);
     replace(this.head, element("tr", {ariaRowIndex: 1},
-      this.marks && element("th", {scope: "col"}, element("span.unseen", {}, "Marked")), this.seen.map(head)));
-    this.grid.ariaColCount = this.seen.length + (this.marks ? 1 : 0);
+      this.marks && element("th", {scope: "col"}, element("span.unseen", {}, "Marked")), heads));
+    this.grid.ariaColCount = heads.length + (this.marks ? 1 : 0);
     this.made.clear();
     this.measure();
   }
+
+  // The columns of a narrow window.
+  briefly() { return this.columns.filter(({brief}, i) => i === 0 || brief); }
 
   // The longest text of a column, of some rows.
   longest(column) {
@@ -172,6 +181,11 @@ export class Table {
 
   // Widths do not change while one scrolls.
   measure() {
+    if (this.isBrief) {
+      replace(this.widths, this.marks && element("col", {style: {width: `${this.markWidth()}px`}}), element("col"));
+      this.grid.style.minWidth = "0";
+      return;
+    }
     const ruler = document.createElement("canvas").getContext("2d"), {font} = getComputedStyle(document.body);
     const wide = (text, weight) => {
       ruler.font = `${weight} ${font}`;
@@ -179,11 +193,13 @@ export class Table {
     };
     const widths = this.seen.map(column => PADDING + Math.ceil(Math.max(NARROW - PADDING, wide(`${column.label} ▾`, 600),
       wide(this.longest(column), 400))));
-    if (this.marks) widths.unshift(MARK);
+    if (this.marks) widths.unshift(this.markWidth());
     const most = widest(widths, this.scroller.clientWidth);
     replace(this.widths, widths.map(width => element("col", {style: {width: `${Math.min(most, width)}px`}})));
     this.grid.style.minWidth = `${widths.reduce((sum, width) => sum + Math.min(most, width), 0)}px`;
   }
+
+  markWidth() { return MARK + (this.stars ? STAR : 0); }
 
   resized() {
     if (this.measured !== this.scroller.clientWidth) this.measure();
@@ -191,11 +207,21 @@ export class Table {
     this.drawSoon();
   }
 
+  // Rows of two lines or of one, as there is room; as they are while it is not known.
+  fold() {
+    const {clientWidth} = this.scroller, isBrief = clientWidth < BRIEF.below && this.columns.some(({brief}) => brief);
+    if (clientWidth === 0 || isBrief === this.isBrief) return;
+    this.isBrief = isBrief;
+    this.scroller.classList.toggle("brief", isBrief);
+    this.chooser.hidden = isBrief;
+    this.showHead();
+  }
+
   sortBy(column) {
     const down = this.sort?.key === column.key ? !this.sort.down : Boolean(column.down);
     this.sort = {key: column.key, down};
     this.showHead();
-    this.head.querySelectorAll("button")[this.seen.indexOf(column)].focus();
+    this.head.querySelectorAll("button")[(this.isBrief ? this.briefly() : this.seen).indexOf(column)].focus();
     this.show(this.rows);
     this.sorted(this.sort);
   }
@@ -236,11 +262,12 @@ export class Table {
 
   draw() {
     if (this.held) return;
-    const first = Math.max(0, Math.floor(this.scroller.scrollTop / ROW) - AHEAD);
-    const n = Math.ceil((this.scroller.clientHeight || 600) / ROW) + 2 * AHEAD;
+    this.fold();
+    const first = Math.max(0, Math.floor(this.scroller.scrollTop / this.row) - AHEAD);
+    const n = Math.ceil((this.scroller.clientHeight || 600) / this.row) + 2 * AHEAD;
     const last = Math.min(this.rows.length, first + n);
     const gap = count => count > 0 ? [element("tr.gap", {ariaHidden: "true"},
-      element("td", {style: {height: `${count * ROW}px`}}))] : [];
+      element("td", {style: {height: `${count * this.row}px`}}))] : [];
     const made = new Map();
     for (let at = first; at < last; at++) {
       const row = this.rows[at], key = this.key(row);
@@ -252,6 +279,20 @@ export class Table {
     this.tellActive();
   }
 
+  // The first of its columns, and below it the others.
+  briefCell(row, href) {
+    const text = column => column.show ? column.show(row) : plain(column.value(row));
+    const [first, ...others] = this.briefly();
+    return element("td", {}, element("div", {}, element("a", {href, tabIndex: -1}, text(first))),
+      element("div.row", {}, others.map(text).filter(shown => shown !== "").map(shown => element("span", {}, shown))));
+  }
+
+  // What marks and stars it.
+  markCell(row, key) {
+    const star = this.stars && (this.stars.toggle ? element("button.plain.star", {tabIndex: -1, ariaLabel: `Favourite ${key}`}) : element("span.star"));
+    return element("td", {}, element("input", {type: "checkbox", tabIndex: -1, ariaLabel: `Mark ${key}`}), star);
+  }
+
   makeRow(row, key, at) {
     const {seen} = this, href = this.href(row);
     const show = (column, i) => {
@@ -261,8 +302,7 @@ export class Table {
         i === 0 && href ? element("a", {href, tabIndex: -1}, shown) : shown);
     };
     return element("tr", {id: `${this.id}-${key}`, ariaRowIndex: at + 2, data: {key}},
-      this.marks && element("td", {}, element("input", {type: "checkbox", tabIndex: -1, ariaLabel: `Mark ${key}`})),
-      seen.map(show));
+      this.marks && this.markCell(row, key), this.isBrief ? this.briefCell(row, href) : seen.map(show));
   }
 
   // What changes of a row that stays.
@@ -272,6 +312,10 @@ export class Table {
     const marked = this.marks.has(key);
     made.ariaSelected = String(marked);
     made.querySelector("input").checked = marked;
+    const star = this.stars && made.querySelector(".star");
+    if (!star) return;
+    star.textContent = this.stars.has(row) ? "★" : this.stars.toggle ? "☆" : "";
+    if (this.stars.toggle) star.ariaPressed = String(this.stars.has(row));
   }
 
   // --- pointer and keys ---
@@ -287,6 +331,7 @@ export class Table {
     const key = this.keyOf(event);
     if (key === null) return;
     if (event.target.matches("input[type=checkbox]")) this.marks.toggle(key);
+    if (event.target.matches("button.star")) this.stars.toggle(this.rows[this.indexOf(key)]);
     if (!event.target.closest("a, button")) this.goTo(key, false);
   }
 
@@ -294,6 +339,7 @@ export class Table {
     if (event.target !== this.grid || event.ctrlKey || event.metaKey || event.altKey) return;
     if (KEYS[event.key] !== undefined) this.step(KEYS[event.key]);
     else if (event.key === "Enter" && this.active !== null) this.open();
+    else if (event.key === "f" && this.stars?.toggle && this.active !== null) this.stars.toggle(this.rows[this.indexOf(this.active)]);
     else if ((event.key === " " || event.key === "m") && this.marks && this.active !== null) this.marks.toggle(this.active);
     else return;
     event.preventDefault();
@@ -316,9 +362,9 @@ export class Table {
     if (at < 0) return false;
     this.active = this.key(this.rows[at]);
     const head = this.head.offsetHeight, {scrollTop, clientHeight} = this.scroller;
-    if (scrolls && at * ROW < scrollTop) this.scroller.scrollTop = at * ROW;
-    else if (scrolls && (at + 1) * ROW > scrollTop + clientHeight - head)
-      this.scroller.scrollTop = (at + 1) * ROW - clientHeight + head;
+    if (scrolls && at * this.row < scrollTop) this.scroller.scrollTop = at * this.row;
+    else if (scrolls && (at + 1) * this.row > scrollTop + clientHeight - head)
+      this.scroller.scrollTop = (at + 1) * this.row - clientHeight + head;
     this.draw();
     return true;
   }

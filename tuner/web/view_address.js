@@ -35,20 +35,24 @@ const marks = {
   },
 };
 
-// Of numbers "low..high", of categories each of them.
+// Of numbers "low..high", an end that is open left out; of categories each of them.
 function readRange({isCategory, values}, texts) {
   if (isCategory) {
     const known = texts.filter(text => values.includes(text));
     return known.length > 0 ? {values: new Set(known)} : null;
   }
-  const ends = (texts[0] ?? "").split("..").map(end => end.trim() === "" ? NaN : Number(end)), [low, high] = ends;
-  return ends.length === 2 && ends.every(Number.isFinite) && low <= high ? {low, high} : null;
+  const ends = (texts[0] ?? "").split("..").map(end => end.trim());
+  const [low, high] = ends.map((end, i) => end === "" ? [-Infinity, Infinity][i] : Number(end));
+  const isRange = ends.length === 2 && ends.some(Boolean) && ends.every(end => end === "" || Number.isFinite(Number(end)));
+  return isRange && low <= high ? {low, high} : null;
 }
+
+const endText = end => Number.isFinite(end) ? String(end) : "";
 
 const ranges = {
   tab: null,
   write: selection => [...selection.ranges].flatMap(([key, {low, high, values}]) =>
-    values ? [...values].map(value => [key, value]) : [[key, `${low}..${high}`]]),
+    values ? [...values].map(value => [key, value]) : [low, high].some(Number.isFinite) ? [[key, `${endText(low)}..${endText(high)}`]] : []),
   read(selection, query, store) {
     const dimensions = new Map(allDimensions(store).map(dimension => [dimension.key, dimension]));
     selection.ranges = new Map();
@@ -71,7 +75,7 @@ const logs = {
 };
 
 const FIELDS = [
-  choice("filter", "trials"), choice("state", "trials"), choice("sort", "trials"), choice("compare", "trials"),
+  choice("filter", "trials"), choice("state", "trials"), choice("starred", "trials"), choice("sort", "trials"), choice("compare", "trials"),
   marks, choice("metric", null, "metric:"), ranges, logs,
   choice("curves.show", "overview"), choice("pareto.x", "overview", "metric:"), choice("pareto.y", "overview", "metric:"),
   choice("contour.x", "parameters", "parameter:"), choice("contour.y", "parameters", "parameter:"),
