@@ -151,6 +151,75 @@ def trials_are_found_by_their_tags():
     behaves(page, "a filter")
 
 
+def stars():
+    """Which rows are favourites, from above."""
+    return page.run("""
+        return [...document.querySelectorAll("#main tbody button.star")].map(
+          one => one.ariaPressed === "true")""")
+
+
+def favourites_are_chosen_in_the_rows_of_a_table():
+    number, other = make_study("starred"), make_study("plain")
+    write(number, tags=["paper"])
+    show(page, "#/studies", "starred")
+    page.click("button.star", "Favourite %d" % number)
+    page.wait("[...document.querySelectorAll('button.star')].some("
+              "one => one.textContent === '★')")
+    tap.equal(notes(number)["tags"], ["favourite", "paper"])
+    tap.equal(notes(other)["tags"], [])
+    page.click("button", "Favourites only")
+    page.wait("document.querySelectorAll('#main tbody tr').length === 1")
+    tap.contains("paper", page.text("#main tbody"))
+    page.click("button.star", "Favourite %d" % number)
+    page.wait_text("No study is like that.", "#main")
+    tap.equal(notes(number)["tags"], ["paper"])
+    show(page, study(number, "trials"), "2 trials")
+    page.run("document.querySelector('table[role=grid]').focus()")
+    page.press("ArrowDown", "f")
+    page.wait("document.querySelector('button.star').textContent === '★'")
+    tap.equal(stars(), [True, False])
+    tap.equal(notes(number, "/trials/2")["tags"], ["favourite"])
+    page.click("button", "Favourites only")
+    page.wait_text("1 of 2", "#main")
+    page.open(page.run("return location.href"))
+    page.wait_text("1 of 2", "#main")
+    behaves(page, "favourites")
+
+
+def a_narrow_table_has_all_that_counts_without_scrolling():
+    number = make_study("a name that is longer than a telephone is wide, " * 2)
+    write(number, tags=["paper"])
+    page.resize(390, 844)
+    try:
+        for hash_, wanted in (
+                ("#/studies", ("running", "loss = 1", "2")),
+                (study(number, "trials"), ("succeeded", "2"))):
+            show(page, hash_, wanted[0])
+            page.wait("document.querySelector('.long.brief tbody tr')")
+            tap.equal(page.run(dashboard.WIDTH), "", hash_)
+            tap.equal(page.run("""
+                const box = document.querySelector(".long");
+                return box.scrollWidth <= box.clientWidth"""), True, hash_)
+            row, cut = page.run("""
+                const row = [...document.querySelectorAll(".long tbody tr:not(.gap)")]
+                  .find(one => one.querySelector(".row"));
+                const {right} = document.querySelector(".long").getBoundingClientRect();
+                return [row.innerText, [...row.querySelectorAll(".row *, input, button")].filter(
+                  one => one.getBoundingClientRect().right > right).map(one => one.outerHTML)]""")
+            for text in wanted:
+                tap.contains(text, row)
+            tap.equal(cut, [], hash_)
+        page.click("th button", "loss")
+        page.wait("document.querySelector('th button:nth-of-type(3)')"
+                  ".textContent.endsWith('▴')")
+        page.resize(1400, 1000)
+        page.wait("!document.querySelector('.long.brief')")
+        tap.equal(page.count("thead th") > 5, True)
+    finally:
+        page.resize(1400, 1000)
+    behaves(page, "narrow tables")
+
+
 def main():
     global server, page
     with harness.Server("--runner", "none", "--auth", "none") as server, \
@@ -162,6 +231,8 @@ def main():
             a_note_is_edited_and_starred,
             an_edit_does_not_overwrite_another,
             trials_are_found_by_their_tags,
+            favourites_are_chosen_in_the_rows_of_a_table,
+            a_narrow_table_has_all_that_counts_without_scrolling,
         ])
 
 

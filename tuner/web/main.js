@@ -13,6 +13,7 @@ import {trialPage} from "./page_trial.js";
 import {comparePage} from "./page_compare.js";
 import {serverPage} from "./page_server.js";
 import {clonePage, editPage, newPage} from "./page_new.js";
+import {copy} from "./copy.js";
 import {themeSwitch} from "./theme.js";
 import {canLeave, isKnown, may, onlyStudy, seesAll, setSession, whoReads} from "./session.js";
 
@@ -75,6 +76,8 @@ function showTop() {
       seesAll() && may("submit") && element("a", {href: "#/new"}, "New study")),
     presence, alarm,
     isKnown() && element("span.quiet.who", {}, whoReads()),
+    element("button.plain", {ariaLabel: "Copy link", title: "Copy the link to this view",
+      onclick: () => copy(location.href, "the link to this view")}, "Link"),
     themeSwitch(),
     canLeave() && element("button.plain", {onclick: leave}, "Log out"));
   followPresence(presence);

@@ -61,6 +61,8 @@ function rulesOf({rules}) {
     rules.credentials?.length > 0 && `accounts ${rules.credentials.join(", ")}`, rules.shareGpus && "shares GPUs"].filter(Boolean).join("; ");
 }
 
+const nameOf = ({study, trial}) => `${study}/${trial}`;
+
 const COLUMNS = [
   {key: "runner", label: "Runner", value: ({runner}) => runner},
   {key: "state", label: "State", value: (runner) => format.state(stateOf(runner)), letters: 9,
@@ -73,7 +75,8 @@ const COLUMNS = [
   {key: "memory", label: "Memory", number: true, value: ({rules}) => rules.memory ?? null,
     show: ({rules}) => rules.memory ? format.bytes(rules.memory) : "", letters: 9},
   {key: "gpus", label: "GPUs", value: gpusOf},
-  {key: "trials", label: "Trials", value: ({trials}) => trials.map(({study, trial}) => `${study}/${trial}`).join(", ")},
+  {key: "trials", label: "Trials", value: ({trials}) => trials.map(nameOf).join(", "), show: ({trials}) => element("span", {},
+    trials.flatMap((one, i) => [i > 0 && ", ", element("a", {href: `#/studies/${encodeURIComponent(one.study)}/trials/${one.trial}`}, nameOf(one))]))},
   {key: "labels", label: "Labels", value: labelsOf},
   {key: "machine", label: "Machine", value: ({rules}) => (rules.machine ?? "").slice(0, 12)},
   {key: "version", label: "Version", value: ({rules}) => rules.version ?? ""},

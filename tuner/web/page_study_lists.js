@@ -2,7 +2,7 @@
 // trials, and why others have no result.
 import {element, exact, renew} from "./dom.js";
 import {StudyStore} from "./store.js";
-import {stateLabel, trialLink} from "./trial_columns.js";
+import {comparisonOf, stateLabel, trialLink} from "./trial_columns.js";
 import {attributeList} from "./user_attributes.js";
 import * as format from "./format.js";
 
@@ -29,13 +29,14 @@ function listCard(root, store, title, fill) {
 function bestTable(store) {
   const results = store.ranking.slice(0, BEST);
   if (results.length === 0) return null;
-  return element("div.scroll", {}, element("table", {},
+  return [results.length > 1 && element("a.button", {href: comparisonOf(store, results)}, "Compare them"),
+  element("div.scroll", {}, element("table", {},
     element("thead", {}, element("tr", {}, ["Trial", ...store.metrics, ...store.parameters]
       .map(name => element("th", {scope: "col", title: name}, element("bdi", {}, name))))),
     element("tbody", {}, results.map(trial => element("tr", {},
       element("td", {}, trialLink(store, trial)),
       [...trial.metrics, ...trial.parameters].map(value =>
-        element("td", {}, exact(value))))))));
+        element("td", {}, exact(value))))))))];
 }
 
 // What reasons are alike by: "exit 1: 2.50 GiB wanted" and "exit 1: 2.25 GiB

@@ -12,7 +12,7 @@ import {stopCurvePlot} from "./plot_stop_curve.js";
 import {showUsage} from "./plot_usage.js";
 import {whyPlot} from "./plot_why.js";
 import {figure} from "./study_head.js";
-import {stateLabel, trialLink} from "./trial_columns.js";
+import {comparisonOf, stateLabel, trialLink} from "./trial_columns.js";
 import {notesCard} from "./notes.js";
 import {filesCard} from "./trial_files.js";
 import {trialLog} from "./trial_log.js";
@@ -140,7 +140,7 @@ function headFigures(store, trial) {
 }
 
 function heading(store, trial, reload) {
-  const own = trial.hypertune;
+  const own = trial.hypertune, [best] = store.ranking;
   const next = step => store.trials[store.trials.findIndex(({id}) => id === Number(trial.id)) + step];
   const link = (other, label) => other && element("a.button", {href: `#/studies/${store.id}/trials/${other.id}`}, label);
   return [
@@ -149,7 +149,8 @@ function heading(store, trial, reload) {
     element("header.card.head", {},
       element("div.title", {}, element("h1", {}, `Trial ${trial.id}`), element("p.row", {}, stateLabel({state: own.state, reason: own.reason}))),
       headFigures(store, trial),
-      element("div.row.actions", {}, actions(store, trial, reload), link(next(-1), "Previous"), link(next(1), "Next"))),
+      element("div.row.actions", {}, actions(store, trial, reload), best && best.id !== Number(trial.id) &&
+        element("a.button", {href: comparisonOf(store, [best, trial])}, "Compare with the best"), link(next(-1), "Previous"), link(next(1), "Next"))),
     own.reason && element("p.reason", {}, element("bdi", {}, own.reason)),
     own.silence && element("p.reason", {}, "It is ", element("bdi", {}, own.silence), "."),
     own.recordsDropped && element("p.reason", {}, `It reports more than its budget allows: ${own.recordsDropped} records are not stored, its result counts all.`),

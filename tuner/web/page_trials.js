@@ -152,6 +152,7 @@ export function trialsTab(root, store, selection) {
   const unpick = selection.watch(picked);
   draw();
   drawComparison();
+  if (endComparison !== null) requestAnimationFrame(() => comparison.scrollIntoView());
   return () => {
     clearTimeout(timer);
     unwatch();

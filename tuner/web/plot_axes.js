@@ -12,6 +12,7 @@ const CATEGORY_LEFT = 124;
 const CATEGORY_SIDES = 30;  // of that, for the label of the axis and the tick
 const BAR = 92;             // room for a bar of colours
 const TICK_PIXELS = {x: 80, y: 45};
+const PADDING = {"x-axis": 11, "y-axis": 8}; // pixels to the ticks; more below, where the first name may reach below a number
 const STEP_PIXELS = 24;     // between the only values of a parameter
 const LINE_PIXELS = 16;     // between the names of categories below each other,
 const NAME_PIXELS = 64;     // beside each other: what one needs at most,
@@ -167,7 +168,7 @@ export function drawTicks(group, make, axis, scale, {pixels, room, beyond, shape
 
 function drawAxis(layer, name, axis, scale, {make, offset, grid, ...sizes}) {
   const group = layer.selectAll(`g.${name}`).data([0]).join("g").attr("class", name).attr("transform", offset);
-  drawTicks(group, make, axis, scale, {...sizes, shape: made => made.tickSizeInner(grid).tickPadding(8)});
+  drawTicks(group, make, axis, scale, {...sizes, shape: made => made.tickSizeInner(grid).tickPadding(PADDING[name])});
 }
 
 function drawLabel(layer, name, text, room, attributes) {

@@ -84,7 +84,7 @@ function drawAxes(area, axes) {
       shape: made => made.tickSizeInner(4).tickPadding(4)});
     group.selectAll("line.stem").data([0]).join("line").attr("class", "stem").attr("y1", top).attr("y2", bottom);
     const label = group.selectAll("text.label").data([0]).join("text").attr("class", "label")
-      .attr("y", top - 12).attr("text-anchor", "middle").text(fit(dimension.name, gap - 8, "600"));
+      .attr("y", top - 12).attr("text-anchor", "middle").text(fit(dimension.name, Math.min(gap, 2 * x, 2 * (area.width - x)) - 8, "600"));
     label.append("title").text(format.visible(dimension.name));
     group.selectAll("text.none").data(lacks ? [0] : []).join("text").attr("class", "none")
       .attr("text-anchor", "middle").attr("y", lacking + 14).text("none");

@@ -9,6 +9,9 @@ export function trialLink(store, {id}, label = String(id)) {
   return element("a", {href: `#/studies/${store.id}/trials/${id}`}, label);
 }
 
+// The address of the trials side by side.
+export const comparisonOf = (store, trials) => `#/studies/${store.id}/trials?compare=${trials.map(({id}) => id).join(",")}`;
+
 export function stateLabel(trial) {
   return element(`span.state.${trial.state.toLowerCase()}`, {title: trial.reason}, format.state(trial.state));
 }
