@@ -33,7 +33,8 @@ parameters: {x: [1, 2]}
 trials: 2
 parallel: 1
 retries: 0
-command: [sh, -c, 'hypertune report accuracy=0.5 --step 1; while [ ! -e FOLDER/go ]; do sleep 0.1; done;
+command: [sh, -c, 'hypertune report accuracy=0.5 --step 1;
+  while [ ! -e FOLDER/go ]; do sleep 0.1; done;
   hypertune report accuracy=1']
 workdir: /tmp
 """

@@ -53,12 +53,17 @@ def the_command_writes_and_prints_notes():
 def the_command_tags_and_finds():
     make("tagged")
     make("plain")
+    tap.lacks("TAGS", cli("list"))
     tap.equal(cli("tag", "tagged", "fig.3", "b"), "b fig.3\n")
     tap.equal(cli("tag", "tagged", "a", "--remove", "b"), "a fig.3\n")
     tap.equal(cli("tag", "tagged/2", "good"), "good\n")
     tap.equal(cli("tag", "tagged/best", "good", "top").split()[-1], "top")
     tap.equal(cli("tag", "tagged"), "a fig.3\n")
     tap.equal(cli("list", "--tag", "fig.3", "-o", "name"), "tagged\n")
+    head, *rows = cli("list").split("\n")
+    tap.contains("TAGS", head)
+    tap.contains("a,fig.3", [row for row in rows if "tagged" in row][0])
+    tap.contains("a,fig.3", cli("list", "-o", "csv"))
     found = cli("trials", "tagged", "--tag", "good", "-o", "name").split()
     tap.contains("tagged/2", found)
     tap.equal(len(found) < 3, True, found)
@@ -102,6 +107,15 @@ def an_exported_study_keeps_them():
     tap.equal(cli("tag", "unpacked/2"), "good\n")
 
 
+def a_clone_begins_without_them():
+    study = make("origin")
+    study.note = "of the first"
+    study.tags = ["fig"]
+    cli("clone", "origin", "--name", "copied")
+    tap.equal((cli("note", "copied"), cli("tag", "copied").strip()), ("", ""))
+    tap.equal(cli("note", "origin"), "of the first\n")
+
+
 def main():
     global server
     with harness.Server("--runner", "none") as server:
@@ -110,6 +124,7 @@ def main():
             the_command_tags_and_finds,
             python_has_them_as_properties,
             an_exported_study_keeps_them,
+            a_clone_begins_without_them,
         ])
 
 

@@ -24,7 +24,8 @@ struct row {
 struct table {
     struct arena *arena;
     size_t n_rows;
-    const char *spare; /* titles, NULL: none */
+    const char *spare;    /* titles, NULL: none */
+    const char *optional; /* a title, NULL: none */
     enum table_align aligns[MAX_COLUMNS];
     struct row titles; /* the first line, a cell for each column */
     struct row *last;
@@ -80,6 +81,11 @@ void table_columns(struct table *table, const char *titles)
 void table_spare(struct table *table, const char *titles)
 {
     table->spare = titles;
+}
+
+void table_optional(struct table *table, const char *title)
+{
+    table->optional = title;
 }
 
 void table_row(struct table *table)
@@ -230,6 +236,22 @@ static void leave_out(const struct table *table, size_t widths[], size_t width)
     }
 }
 
+static bool is_empty(const struct table *table, size_t column)
+{
+    for (const struct row *row = table->titles.next; row; row = row->next)
+        if (cell_of(row, column).raw[0] != '\0')
+            return false;
+    return true;
+}
+
+static void leave_out_optional(const struct table *table, size_t widths[])
+{
+    for (size_t c = 0; table->optional != NULL && c < table->titles.n; c++)
+        if (strcmp(table->titles.cells[c].raw, table->optional) == 0 &&
+            is_empty(table, c))
+            widths[c] = 0;
+}
+
 static void shrink(size_t n, size_t widths[], size_t width)
 {
     while (line_width(n, widths, SIZE_MAX) > width) {
@@ -276,6 +298,7 @@ void table_print(const struct table *table, size_t width, struct text *out)
 {
     size_t widths[MAX_COLUMNS] = {0};
     measure(table, widths);
+    leave_out_optional(table, widths);
     if (width > 0) {
         leave_out(table, widths, width);
         shrink(table->titles.n, widths, width);

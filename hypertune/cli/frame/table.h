@@ -26,6 +26,9 @@ void table_columns(struct table *table, const char *titles);
 /* Titles by blanks (a literal): columns that a narrow terminal does without, in
  * the order in which they are left out. */
 void table_spare(struct table *table, const char *titles);
+/* A title (a literal): a column that is printed only where a row has something
+ * in it. CSV has it always. */
+void table_optional(struct table *table, const char *title);
 /* Starts a row; its cells follow in the order of the columns, missing ones are
  * empty and surplus ones are dropped. */
 void table_row(struct table *table);

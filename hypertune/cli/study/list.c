@@ -13,6 +13,16 @@
 
 enum { STUDIES_A_PAGE = 100 };
 
+/* Those that the study has, apart by commas. */
+static void add_tags(const struct cli_study *study, struct table *table)
+{
+    struct text tags = {0};
+    const struct node *list = node_find(study->status, "tags");
+    if (list != NULL)
+        cli_scalars(list, &tags);
+    table_cell_text(table, &tags, "");
+}
+
 /* For programs: plain numbers and moments, a column for each. */
 static void add_record(struct table *table, const struct cli_study *study)
 {
@@ -39,6 +49,7 @@ static void add_record(struct table *table, const struct cli_study *study)
     for (size_t i = 0; i < sizeof times / sizeof *times; i++)
         cli_output_time_cell(node_get_int(study->status, times[i], 0), table);
     table_cells(table, study->home->kind_name, study->id, study->reason, NULL);
+    add_tags(study, table);
 }
 
 static void add_row(const struct cli *cli, struct table *table,
@@ -55,6 +66,7 @@ static void add_row(const struct cli *cli, struct table *table,
     table_cell_text(table, &cell, "");
     cli_study_algorithm(study, &cell);
     table_cell_text(table, &cell, "");
+    add_tags(study, table);
     cli_describe_counts(study, table);
     cli_describe_origin(study, now, table);
 }
@@ -65,13 +77,14 @@ static struct table *new_table(struct cli *cli)
         struct table *records = table_new(cli->arena);
         table_columns(records,
                       "NAME,STATE,ALGORITHM,TRIALS,LIMIT,RUN,FAIL,METRIC,BEST,"
-                      "CREATED,STARTED,ENDED,KIND,ID,REASON");
+                      "CREATED,STARTED,ENDED,KIND,ID,REASON,TAGS");
         return records;
     }
     struct table *table = table_new(cli->arena);
     table_columns(table,
-                  "NAME,STATE,ALGORITHM,>TRIALS,>RUN,>FAIL,BEST,AGE,KIND");
-    table_spare(table, "KIND ALGORITHM AGE BEST RUN");
+                  "NAME,STATE,ALGORITHM,TAGS,>TRIALS,>RUN,>FAIL,BEST,AGE,KIND");
+    table_spare(table, "KIND TAGS ALGORITHM AGE BEST RUN");
+    table_optional(table, "TAGS");
     if (cli->format == FORMAT_WIDE)
         table_columns(table, ">ID,REASON");
     return table;

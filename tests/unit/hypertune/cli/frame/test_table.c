@@ -70,6 +70,33 @@ static void a_cell_whose_tail_tells_most_is_cut_at_its_head(void)
     arena_free(arena);
 }
 
+static void an_optional_column_is_there_with_something_in_it(void)
+{
+    struct arena *arena = arena_new();
+    struct text out = {0};
+    struct table *table = table_new(arena);
+    table_columns(table, "NAME,TAGS,AGE");
+    table_optional(table, "TAGS");
+    table_row(table);
+    table_cells(table, "a", "", "1s", NULL);
+    table_print(table, 0, &out);
+    CHECK_TEXT(out.data, "NAME  AGE\n"
+                         "a     1s\n");
+    text_clear(&out);
+    table_csv(table, &out);
+    CHECK_TEXT(out.data, "NAME,TAGS,AGE\n"
+                         "a,,1s\n");
+    text_clear(&out);
+    table_row(table);
+    table_cells(table, "b", "good", "2s", NULL);
+    table_print(table, 0, &out);
+    CHECK_TEXT(out.data, "NAME  TAGS  AGE\n"
+                         "a           1s\n"
+                         "b     good  2s\n");
+    text_free(&out);
+    arena_free(arena);
+}
+
 /* A name may begin like another. */
 static void narrow_terminals_do_without_spare_columns(void)
 {
@@ -159,6 +186,7 @@ int main(void)
     RUN(wide_cells_are_cut_to_the_terminal);
     RUN(a_cell_whose_tail_tells_most_is_cut_at_its_head);
     RUN(narrow_terminals_do_without_spare_columns);
+    RUN(an_optional_column_is_there_with_something_in_it);
     RUN(foreign_control_bytes_are_escaped);
     RUN(width_counts_characters_not_bytes);
     RUN(east_asian_characters_take_two_columns);
