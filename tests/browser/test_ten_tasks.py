@@ -78,8 +78,8 @@ def open_study(name):
     page.wait_text(name, "h1")
 
 
-# The tenth, to download a model, comes with the files of a trial: the study, its
-# trial and the file's link.
+# The tenth, to download a model, comes with the files of a trial: the study,
+# its trial and the link of the file.
 def few():
     """A task's last line."""
     tap.true(clicks <= MOST, clicks)

@@ -49,10 +49,10 @@ function stopsOf({axis, scale}) {
 }
 
 // Both ends of the range as such places.
-function endsOf(one, range, stops) {
-  const {axis} = one;
+function endsOf({axis}, range, stops) {
   if (!range) return [stops[0], stops[stops.length - 1]];
-  if (!axis.categories) return onAxis(one, range);
+  if (!axis.categories)
+    return [range.low === -Infinity ? stops[0] : range.low, range.high === Infinity ? stops[stops.length - 1] : range.high];
   return d3.extent([...range.values].map(name => axis.categories.indexOf(name)));
 }
 
