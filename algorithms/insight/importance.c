@@ -226,17 +226,38 @@ static double as_it_is(const struct trial_of *tried, struct gp *gp)
     return value;
 }
 
-static double adapted(const struct trial_of *tried, struct gp *gp, double noise)
+/* theta: the fit that it begins with, then the one that is found. */
+static double adapt(const struct trial_of *tried, struct gp *gp, double noise,
+                    double theta[])
 {
-    double theta[HYPER_MAX];
     double *own = &theta[tried->history->encoding->dim + 1];
     struct gp_fit *fit = gp_fit_new(gp, tried->hyper->prior);
     gp_fit_expect(fit, tried->hyper->noise);
-    memcpy(theta, tried->theta, sizeof theta);
     *own = fmax(*own, noise);
     const double value = gp_fit_improve(fit, REFITS, theta);
     gp_fit_free(fit);
     return value;
+}
+
+static double adapted(const struct trial_of *tried, struct gp *gp, double noise)
+{
+    double theta[HYPER_MAX];
+    memcpy(theta, tried->theta, sizeof theta);
+    return adapt(tried, gp, noise, theta);
+}
+
+/* The fit with all parameters: one that is kept up as results come may not have
+ * met the newest of them, such as one that nothing but noise explains. */
+static void adapt_whole(struct trial_of *tried)
+{
+    double noisy[HYPER_MAX];
+    memcpy(noisy, tried->theta, sizeof noisy);
+    tried->value = adapt(tried, tried->gp, -INFINITY, tried->theta);
+    const double value = adapt(tried, tried->gp, log(much_noise), noisy);
+    if (value >= tried->value)
+        return;
+    tried->value = value;
+    memcpy(tried->theta, noisy, sizeof noisy);
 }
 
 /* A fit that adapts is never worse than one that stays, so most parameters
@@ -264,7 +285,7 @@ static void find_certain(struct trial_of *tried, uint64_t seed,
         return;
     tried->gp =
         history_model(history, &tried->hyper->target, &selection, true, NULL);
-    tried->value = as_it_is(tried, tried->gp);
+    adapt_whole(tried);
     for (size_t c = 0; c < history->encoding->dim; c++)
         importances[c].certain =
             importances[c].share > 0 && is_certain(tried, c);

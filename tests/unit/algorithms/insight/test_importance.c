@@ -18,7 +18,7 @@ struct problem {
     void (*leave_out)(struct value point[]); /* of an open space */
     bool (*allows)(const struct value point[]);
     double failures; /* the share of trials without a result */
-    double poor;     /* the value of the 4th trial and the 8th, unless 0 */
+    double poor;     /* the value of the 4th trial and the last, unless 0 */
 };
 
 /* ---- points ---- */
@@ -142,7 +142,7 @@ static void run_trials(const struct problem *problem, bool searched, uint64_t n,
         settle(problem, point);
         const double own = problem->value(problem->space.params, point) +
                            problem->noise * rng_normal(&place, 0);
-        const bool is_poor = problem->poor < 0 && (i == 3 || i == 7);
+        const bool is_poor = problem->poor < 0 && (i == 3 || i == n - 1);
         const double value = is_poor ? problem->poor * (double)i : own;
         const struct observation seen = {.point = point,
                                          .feasible = rng_unit(&place, 9) >=
@@ -305,6 +305,8 @@ static const struct problem failing = {
     .space = SPACE(mixed), .value = sum_of, .failures = 0.3};
 static const struct problem diverging = {
     .space = SPACE(mixed), .value = sum_of, .poor = -1e6};
+static const struct problem diverging_branches = {
+    .space = SPACE(branches), .value = one_strong_branch, .poor = -40};
 static const struct problem interacting = {
     .space = SPACE(crossed), .value = product_of, .noise = 0.02};
 static const struct problem bounded = {
@@ -343,6 +345,7 @@ static void results_far_off_hide_no_parameter(void)
 {
     check_shares(&diverging, false, 60, 0.12);
     check_shares(&diverging, false, 200, 0.1);
+    check_shares(&diverging_branches, false, 160, 0.1);
 }
 
 static void a_child_has_what_it_does_and_no_more(void)
