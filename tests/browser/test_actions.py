@@ -172,7 +172,7 @@ workdir: /tmp
     page.wait("document.querySelector('.lists').compareDocumentPosition("
               "document.querySelector('.plots')) === 4", "the reasons first")
     words = page.text(".figures").split("\n")
-    tap.equal(words[words.index("Failed") + 1], "1 1 infeasible", words)
+    tap.equal(words[words.index("Failed") + 1], "1 infeasible", words)
     number = int(page.run("return location.hash").split("/")[2])
     show(page, study(number, "trials/1"), "Instead of accuracy")
     card = "[aria-label='Instead of accuracy']"
@@ -375,7 +375,7 @@ def a_study_is_paused_changed_stopped_and_deleted():
     page.wait_text("paused", ".title")
     act(page, "Resume")
     page.wait_text("running", ".title")
-    act(page, "Change counts")
+    act(page, "Extend")
     page.run("document.querySelector('dialog input').value = '2'")
     page.click("dialog button", "Change")
     page.wait_text("2 is below the 3 trials that study", "dialog .error")

@@ -173,7 +173,7 @@ def stop_a_trial():
 def extend_a_study():
     begin()
     open_study("swept")
-    click("button", "Change counts")
+    click("button", "Extend")
     page.type("dialog input", "10")
     click("dialog button", "Change")
     page.wait_text("10", ".figures")

@@ -161,7 +161,7 @@ function actionsOf(store) {
     {label: "Pause", first: true, when: state === "RUNNING" && searches(store), act: () => doNow(store, "pause")},
     {label: "Resume", first: true, when: state === "PAUSED", act: () => resume(store)},
     {label: "Add a trial", when: canAdd, act: () => askTrial(store)},
-    {label: "Change counts", first: true, when: searches(store) && state !== "CANCELLED", act: () => askCounts(store)},
+    {label: "Extend", first: true, when: searches(store) && state !== "CANCELLED", act: () => askCounts(store)},
     {label: "Edit", when: searches(store) && !store.status.openSpace && state !== "CANCELLED" && !ending, act: () => goTo(store, "edit")},
     {label: "Clone", when: searches(store) && !store.status.openSpace, act: () => goTo(store, "clone")},
     {label: "Confirm best", when: Boolean(best) && canConfirm(store, open) && !ending, act: () => askConfirm(store)},

@@ -82,7 +82,7 @@ export function studiesPage(root) {
     href: job => job && `#/studies/${numberOf(job)}`, marks: {has: key => marked.has(key), toggle: mark},
     stars: {has: isFavourite, toggle: may("submit") && (job => setFavourite(studyPath(numberOf(job)), !isFavourite(job)).then(load))},
     empty: "No study is like that."});
-  const list = element("div");
+  const list = element("div.studies");
   replace(root, element("div.row.between", {},
     element("h1", {}, "Studies"),
     element("div.row", {}, search, chosen, starred, table.chooser, newStudy())), bar, list);

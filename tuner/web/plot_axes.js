@@ -82,6 +82,18 @@ export function withoutOutliers(values, sign, log = false) {
   return best === typical ? values : values.filter(value => sign * (place(value) - limit) >= 0);
 }
 
+// What an axis of a parameter or metric has to show of these trials, and the trials
+// that lie beyond it.
+export function typicalOf(dimension, trials, isLog) {
+  const values = trials.map(trial => dimension.place(trial));
+  return dimension.kind === "metric" ? withoutOutliers(values, dimension.sign, isLog) : values;
+}
+
+export function farOf(dimension, trials, isLog) {
+  const typical = new Set(typicalOf(dimension, trials, isLog));
+  return trials.filter(trial => dimension.place(trial) !== null && !typical.has(dimension.place(trial)));
+}
+
 // A parameter or metric as an axis; `values`: what has to be on it.
 export function axisOf(dimension, values = [], log = dimension.log) {
   if (dimension.isCategory) return {label: dimension.name, categories: dimension.values};

@@ -3,7 +3,7 @@
 // table show.
 import {PlotCard} from "./plot_card.js";
 import {dimensionsOf} from "./dimension.js";
-import {axisOf, drawBar, drawTicks, fit, scaleOf, widthOf, withoutOutliers} from "./plot_axes.js";
+import {axisOf, drawBar, drawTicks, farOf, fit, scaleOf, typicalOf, widthOf} from "./plot_axes.js";
 import {logMenu, metricMenu} from "./plot_controls.js";
 import {Ranges, RANGES_HELP} from "./plot_ranges.js";
 import {describeTrial, inChunks} from "./marks.js";
@@ -39,16 +39,6 @@ function leftOf([{values}]) {
 // Right of the last one for the bar of colours with its texts.
 function rightOf(texts) {
   return Math.max(MARGIN.right, d3.max(texts, widthOf) + BAR_SIDES);
-}
-
-function typicalOf(dimension, trials, isLog) {
-  const values = trials.map(trial => dimension.place(trial));
-  return dimension.kind === "metric" ? withoutOutliers(values, dimension.sign, isLog) : values;
-}
-
-function farOf(metric, trials, isLog) {
-  const typical = new Set(typicalOf(metric, trials, isLog));
-  return trials.filter(trial => metric.place(trial) !== null && !typical.has(metric.place(trial)));
 }
 
 // [{dimension, x, scale, axis, lacks}] from left to right; trials without a

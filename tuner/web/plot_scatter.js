@@ -2,7 +2,7 @@
 // a metric.
 import {PlotCard} from "./plot_card.js";
 import {allDimensions, dimensionsOf} from "./dimension.js";
-import {axisOf, drawAxes, drawBar, drawLegend, within} from "./plot_axes.js";
+import {axisOf, drawAxes, drawBar, drawLegend, farOf, within} from "./plot_axes.js";
 import {jitter, SPREAD} from "./plot_slice.js";
 import {choice, logSwitch, metricMenu} from "./plot_controls.js";
 import {zoomable} from "./plot_zoom.js";
@@ -34,16 +34,17 @@ export function scatterPlot(store, selection) {
     logX.offer(x, trials.map(trial => x.of(trial)));
     logY.offer(y, trials.map(trial => y.of(trial)));
     logColours.offer(metric, values);
-    return {x, y, metric, trials, values};
+    const far = new Set([...farOf(x, trials, logX.on), ...farOf(y, trials, logY.on)]);
+    return {x, y, metric, trials, values, near: trials.filter(trial => !far.has(trial))};
   }
 
-  function paint(area, {x, y, metric, trials, values}) {
+  function paint(area, {x, y, metric, near, values}) {
     const {pen, theme} = area;
-    const frame = drawAxes(area, axisOf(x, trials.map(trial => x.of(trial)), logX.on),
-      axisOf(y, trials.map(trial => y.of(trial)), logY.on), {bar: true});
+    const frame = drawAxes(area, axisOf(x, near.map(trial => x.of(trial)), logX.on),
+      axisOf(y, near.map(trial => y.of(trial)), logY.on), {bar: true});
     const share = values.length > 0 ? goodness(values, metric.sign, logColours.on) : null;
     const toX = placeOn(x, frame.x, jitter), toY = placeOn(y, frame.y, trial => (trial.id * BESIDE % 1) * 2 - 1);
-    const marks = trials.map(trial => ({trial, x: toX(trial), y: toY(trial)}));
+    const marks = near.map(trial => ({trial, x: toX(trial), y: toY(trial)}));
     pen.inside(frame.inner, () => {
       drawMarks(pen, marks, theme, ({trial}) => {
         if (!selection.accepts(trial)) return {colour: theme.idle, alpha: 0.12};
@@ -53,7 +54,7 @@ export function scatterPlot(store, selection) {
       drawBest(area, marks.find(({trial}) => trial === store.ranking[0]));
     });
     if (share) drawBar(area, frame.inner, shade, share.levels.map(format.number));
-    const kinds = new Set(trials.map(kindOf));
+    const kinds = new Set(near.map(kindOf));
     drawLegend(area, Object.keys(KINDS).filter(kind => kinds.has(kind)).map(kind => ({...KINDS[kind], colour: theme.text})));
     if (!x.isCategory && !y.isCategory) zoomable(area, frame);
     return marks.filter(within(frame.inner));
@@ -67,8 +68,9 @@ export function scatterPlot(store, selection) {
   const card = new PlotCard(store, selection, {
     title: "Scatter", name: "scatter", height: 380, follows: true, wide: true, prepare, paint,
     controls: [xChoice, yChoice, metricChoice, logX, logY, logColours].map(control => control.element),
-    summary: ({metric, trials, values}) => `${format.plural(trials.length, "trial")}, coloured by ${metric.name}` +
-      (values.length < trials.length ? `, which ${values.length} of them have.` : "."),
+    summary: ({metric, trials, values, near}) => `${format.plural(trials.length, "trial")}, coloured by ${metric.name}` +
+      (values.length < trials.length ? `, which ${values.length} of them have.` : ".") +
+      (near.length < trials.length ? ` ${format.plural(trials.length - near.length, "trial")} far off, beyond the axes.` : ""),
     table: ({x, y, metric, trials}) => {
       const columns = [x, y, ...[x.key, y.key].includes(metric.key) ? [] : [metric]];
       return {heads: ["Trial", ...columns.map(({name}) => name)],

@@ -6,7 +6,7 @@ import {figuresOf, timeLeft} from "./study_figures.js";
 import {namesOf, reasonWords, slugWord, stateChip} from "./study_title.js";
 import {trialLink} from "./trial_columns.js";
 
-const SPARK = {width: 132, height: 34, edge: 3}; // pixels
+const SPARK = {width: 100, height: 34, edge: 3}; // pixels
 
 // --- figures ---
 
@@ -70,7 +70,7 @@ export function headFigures(store) {
     running > 0 && figure("Running", String(running)),
     stopped > 0 && figure("Stopped early", String(stopped)),
     failed > 0 && figure("Failed", String(failed), infeasible > 0 && element("span.quiet",
-      {title: "Ended well, but without a value that the search can use"}, ` ${infeasible} infeasible`)),
+      {title: "Ended well, but without a value that the search can use"}, infeasible === failed ? " infeasible" : ` ${infeasible} infeasible`)),
     confirming > 0 && figure("Confirming", String(confirming)),
     timeFigures(store));
 }

@@ -8,6 +8,7 @@
 import {allDimensions} from "./dimension.js";
 
 const PAUSE_MS = 350; // browsers refuse more than 100 changes of an address in 30 s
+const LEAVING = ["click", "keydown"];
 
 // Numbers of trials of the study, by commas.
 export function readTrials(text, store) {
@@ -115,6 +116,14 @@ export function followView(selection, tab) {
     notBefore = Date.now() + PAUSE_MS;
   }
 
+  // Before a link is followed, so that the way back leads to what is shown.
+  function flush() {
+    if (timer === 0) return;
+    clearTimeout(timer);
+    write();
+  }
+  for (const kind of LEAVING) addEventListener(kind, flush, true);
+
   const unwatch = selection.watch(what => {
     if (what === "hovered" || timer !== 0) return;
     const wait = notBefore - Date.now();
@@ -125,5 +134,6 @@ export function followView(selection, tab) {
   return () => {
     unwatch();
     clearTimeout(timer);
+    for (const kind of LEAVING) removeEventListener(kind, flush, true);
   };
 }
