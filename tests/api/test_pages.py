@@ -9,7 +9,7 @@ import api
 import harness
 import tap
 
-MOST_PACKED_BYTES = 150_000
+MOST_PACKED_BYTES = 160_000
 
 server = None
 

@@ -78,8 +78,7 @@ def open_study(name):
     page.wait_text(name, "h1")
 
 
-# The tenth, to download a model, comes with the files of a trial: the study,
-# its trial and the link of the file.
+# The tenth, to download a model, is in test_trial_files.py.
 def few():
     """A task's last line."""
     tap.true(clicks <= MOST, clicks)
