@@ -4,7 +4,9 @@
 
 enum {
     LEAST_BETWEEN_MS = 5000,
-    PART_BETWEEN = 16 /* of the time so far */
+    PART_BETWEEN = 16, /* of the time so far */
+    SHORT = 4          /* what is shorter than one of so many parts of the
+                          distance of points would show ticks of the clock */
 };
 
 /* No replica has more; what comes from elsewhere is checked against them. */
@@ -27,18 +29,29 @@ static double mean(const struct usage_point *a, double a_ms,
     return (a->used * a_ms + b->used * b_ms) / (a_ms + b_ms);
 }
 
+/* One point of two: a begins at `begin`, and b where a ends. */
+static struct usage_point join(int64_t begin, const struct usage_point *a,
+                               const struct usage_point *b)
+{
+    return (struct usage_point){
+        .until_ms = b->until_ms,
+        .used = mean(a, (double)(a->until_ms - begin), b,
+                     (double)(b->until_ms - a->until_ms)),
+        .memory = a->memory > b->memory ? a->memory : b->memory};
+}
+
+static int64_t begin_of(const struct usage *usage, size_t i)
+{
+    return i > 0 ? usage->points[i - 1].until_ms : 0;
+}
+
 static void halve(struct usage *usage)
 {
     struct usage_point *points = usage->points;
     int64_t begin = 0;
     for (size_t i = 0; i < USAGE_POINTS / 2; i++) {
-        const struct usage_point a = points[2 * i], b = points[2 * i + 1];
-        points[i] = (struct usage_point){
-            .until_ms = b.until_ms,
-            .used = mean(&a, (double)(a.until_ms - begin), &b,
-                         (double)(b.until_ms - a.until_ms)),
-            .memory = a.memory > b.memory ? a.memory : b.memory};
-        begin = b.until_ms;
+        points[i] = join(begin, &points[2 * i], &points[2 * i + 1]);
+        begin = points[i].until_ms;
     }
     usage->n = USAGE_POINTS / 2;
     usage->every_ms *= 2;
@@ -66,18 +79,23 @@ void usage_count(struct usage_counter *counter, int64_t now, int64_t total_us,
 {
     struct usage *usage = &counter->usage;
     const int64_t until = now - counter->began_at;
-    const int64_t before =
-        usage->n > 0 ? usage->points[usage->n - 1].until_ms : 0;
+    const int64_t before = begin_of(usage, usage->n);
     if (until <= before)
         return;
     if (total_us < counter->total_us)
         total_us = counter->total_us;
-    usage_add(usage, &(struct usage_point){
-                         .until_ms = until,
-                         .used = (double)(total_us - counter->total_us) / 1000 /
-                                 (double)(until - before),
-                         .memory = memory});
+    const struct usage_point point = {
+        .until_ms = until,
+        .used = (double)(total_us - counter->total_us) / 1000 /
+                (double)(until - before),
+        .memory = memory};
     counter->total_us = total_us;
+    if (usage->n > 0 && until - before < usage->every_ms / SHORT) {
+        struct usage_point *last = &usage->points[usage->n - 1];
+        *last = join(begin_of(usage, usage->n - 1), last, &point);
+    } else {
+        usage_add(usage, &point);
+    }
 }
 
 int64_t usage_pause_ms(const struct usage_counter *counter, int64_t now)

@@ -44,7 +44,8 @@ struct usage_counter {
 
 void usage_counter_begin(struct usage_counter *counter, int64_t now,
                          int64_t wall_ms, int64_t total_us);
-/* Adds the point that ends `now`; none when no time has passed. A total that
+/* Adds the point that ends `now`; none when no time has passed, and one that is
+ * much shorter than others is joined with the last. A total that
  * seems to go back counts as unchanged, until it is higher again. */
 void usage_count(struct usage_counter *counter, int64_t now, int64_t total_us,
                  int64_t memory);

@@ -1,5 +1,7 @@
 /* Series of what a replica used: bounded, and the same total however often it
  * was halved. */
+#include <math.h>
+
 #include "tests/check.h"
 
 #include "proto/base/arena.h"
@@ -67,6 +69,10 @@ static void a_total_gives_means_and_never_goes_back(void)
     CHECK(counter.usage.n == 3 && counter.usage.points[0].used == 1.5);
     CHECK(counter.usage.points[1].used == 0);
     CHECK(counter.usage.points[2].used == 0.5);
+    usage_count(&counter, 9010, 3600070, 4); /* a tick at the end */
+    CHECK(counter.usage.n == 3 && counter.usage.points[2].until_ms == 4010);
+    CHECK(fabs(counter.usage.points[2].used - 600.0 / 1010) < 1e-9);
+    CHECK(counter.usage.points[2].memory == 4);
     CHECK(usage_pause_ms(&counter, 9000) == 5000);
     CHECK(usage_pause_ms(&counter, 5000 + 1600000) == 100000);
 }
