@@ -179,17 +179,20 @@ static void every_route_says_how_it_is_answered(void)
         const bool keeps = route->lane == LANE_STORE &&
                            strstr(route->pattern, "/trees") != NULL &&
                            strcmp(route->method, "POST") == 0;
+        const bool sends = route->lane == LANE_SEND;
         CHECK((route->core != NULL) == (route->lane == LANE_CORE ||
                                         route->lane == LANE_GATHER || leaves ||
-                                        keeps));
-        CHECK((route->store != NULL) == (route->lane == LANE_STORE));
+                                        keeps || sends));
+        CHECK((route->store != NULL) == (route->lane == LANE_STORE || sends));
         CHECK(route->takes == 0 || route->lane == LANE_STORE);
         CHECK((route->instant != NULL) == (route->lane == LANE_INSTANT));
         CHECK((route->read != NULL) ==
               (route->lane == LANE_READER || route->lane == LANE_MODEL ||
                route->lane == LANE_GATHER || route->lane == LANE_STREAM));
-        /* What is kept of operations and runners is in the core's memory. */
+        /* What is kept of operations, runners and fetches is in the core's
+         * memory. */
         const bool asks =
+            strstr(route->pattern, "/files") != NULL ||
             strstr(route->pattern, "/operations") != NULL ||
             strncmp(route->pattern, "/hypertune/v1/projects", 22) == 0;
         CHECK(route->lane != LANE_CORE || route->needs == GATE_SUBMIT ||

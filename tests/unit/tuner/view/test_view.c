@@ -4,8 +4,10 @@
 
 #include "proto/doc/json.h"
 #include "tests/check.h"
+#include "tests/lib/db_place.h"
 
 static struct arena *arena;
+static struct db *db;
 static struct text out;
 
 static const char *shown(cJSON *item)
@@ -43,7 +45,7 @@ static struct job *make_job(void)
 static const struct study_row study = {
     .id = 7, .project = "p", .location = "l", .name = "s"};
 
-/* What every trial below shares; no attempt, so no query is made. */
+/* What every trial below shares. */
 static struct trial_row make_trial(void)
 {
     return (struct trial_row){
@@ -68,8 +70,8 @@ static const char *show_trial(const struct trial_row *trial)
 {
     cJSON *item;
     static struct ht_error err;
-    if (view_trial(NULL, arena, &study, make_job(), trial, false, &item,
-                   &err) != HT_OK)
+    if (view_trial(db, arena, &study, make_job(), trial, false, &item, &err) !=
+        HT_OK)
         return err.text;
     return shown(item);
 }
@@ -189,14 +191,19 @@ static void measurements_and_runners_have_their_documented_members(void)
 
 int main(void)
 {
+    struct db_place place;
     json_init();
     arena = arena_new();
+    db_place_open(&place);
+    CHECK(db_open(place.path, &db, NULL) == HT_OK);
     RUN(numbers_of_a_trial_are_exact);
     RUN(a_final_measurement_is_vertex_json);
     RUN(what_failed_is_infeasible_towards_vertex_and_says_why);
     RUN(a_damaged_point_is_an_error_not_a_guess);
     RUN(events_leave_out_what_they_do_not_have);
     RUN(measurements_and_runners_have_their_documented_members);
+    db_close(db);
+    db_place_close(&place);
     arena_free(arena);
     text_free(&out);
     return check_done();
