@@ -20,6 +20,7 @@ enum {
     CONNECT_MS = 10000,
     MOST_BYTES = 64 * 1024 * 1024, /* of an answer in one piece */
     MOST_WORDS = 256 * 1024,       /* of a refusal */
+    MOST_RETRY_S = 60,             /* whatever Retry-After says */
     MOST_FAILURES = 3              /* of the connection, in one call */
 };
 
@@ -374,7 +375,8 @@ static enum ht_status transfer(struct exchange *exchange, struct ht_error *err)
     curl_easy_getinfo(kube->curl, CURLINFO_RESPONSE_CODE, &http);
     curl_easy_getinfo(kube->curl, CURLINFO_RETRY_AFTER, &retry_s);
     exchange->code = (int)http;
-    exchange->retry_ms = (int64_t)retry_s * 1000;
+    exchange->retry_ms =
+        (retry_s < MOST_RETRY_S ? retry_s : MOST_RETRY_S) * 1000;
     free_headers(headers);
     curl_slist_free_all(way);
     return code == CURLE_OK || exchange->left

@@ -2,7 +2,7 @@
  *
  * Blocking calls, each bounded in time and in bytes; one thread at a time for a
  * client, kube_abort() alone may come from another. The connection is kept
- * between calls. */
+ * between calls. An exec plugin has a minute of its own, also when aborted. */
 #ifndef HT_RUNNER_KUBERNETES_CLIENT_H
 #define HT_RUNNER_KUBERNETES_CLIENT_H
 

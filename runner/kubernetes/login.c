@@ -5,6 +5,7 @@
 
 #include "proto/base/clock.h"
 #include "proto/base/secret_file.h"
+#include "runner/kubernetes/exec_plugin.h"
 
 struct kube_login {
     const struct kube_config *config;

@@ -5,7 +5,8 @@
 
 #include <stdbool.h>
 
-#include "runner/kubernetes/exec_plugin.h"
+#include "proto/base/error.h"
+#include "proto/base/text.h"
 #include "runner/kubernetes/kubeconfig.h"
 
 struct kube_login;

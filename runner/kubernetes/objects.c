@@ -33,17 +33,19 @@ const char *kube_path(struct arena *arena, const struct kube_object *object)
                         name != NULL ? kube_escape(arena, name) : "");
 }
 
-enum ht_status kube_create(struct kube *kube, const struct kube_kind *kind,
-                           const char *namespace, const char *json, bool dry,
+enum ht_status kube_create(struct kube *kube,
+                           const struct kube_creation *creation,
                            struct arena *arena, const struct node **answer,
                            struct ht_error *err)
 {
-    const struct kube_object all = {.kind = kind, .namespace = namespace};
+    const struct kube_object all = {.kind = creation->kind,
+                                    .namespace = creation->namespace};
     const struct kube_request request = {
         .method = "POST",
         .path = arena_printf(arena, "%s?fieldValidation=Strict%s",
-                             kube_path(arena, &all), dry ? "&dryRun=All" : ""),
-        .body = json};
+                             kube_path(arena, &all),
+                             creation->dry ? "&dryRun=All" : ""),
+        .body = creation->json};
     return kube_call(kube, &request, arena, answer, err);
 }
 

@@ -19,12 +19,18 @@ struct kube_object {
     const char *namespace, *name;
 };
 
-/* An object by its JSON, which has a name of its own. A field that the server
- * does not know is refused (HT_INVALID), never dropped. `dry`: it is checked
- * by everything there is, and not kept. *answer: as it is then. Errors of
- * kube_call() here and below; after HT_UNAVAILABLE it may have been made. */
-enum ht_status kube_create(struct kube *kube, const struct kube_kind *kind,
-                           const char *namespace, const char *json, bool dry,
+struct kube_creation {
+    const struct kube_kind *kind;
+    const char *namespace;
+    const char *json; /* of the object, which has a name of its own */
+    bool dry;         /* it is checked by everything there is, and not kept */
+};
+/* A field that the server does not know is refused (HT_INVALID), never
+ * dropped. *answer: the object as it is then. Errors of kube_call() here and
+ * below; after HT_UNAVAILABLE, HT_TIMEOUT and HT_INTERNAL it may have been
+ * made. */
+enum ht_status kube_create(struct kube *kube,
+                           const struct kube_creation *creation,
                            struct arena *arena, const struct node **answer,
                            struct ht_error *err);
 enum ht_status kube_get(struct kube *kube, const struct kube_object *object,
@@ -43,7 +49,8 @@ struct kube_delete {
     bool waits;      /* ... or before it (Foreground) */
     int grace_s;     /* of pods; negative: their own */
 };
-/* HT_OK: it will be gone; it may have finalizers and pods that end. */
+/* HT_OK: it will be gone; it may have finalizers and pods that end.
+ * HT_NOT_FOUND: it is gone. */
 enum ht_status kube_remove(struct kube *kube, const struct kube_object *object,
                            const struct kube_delete *how, struct ht_error *err);
 

@@ -6,6 +6,7 @@
 #include "proto/base/text.h"
 #include "proto/base/token.h"
 #include "runner/kubernetes/lines.h"
+#include "runner/kubernetes/objects.h"
 #include "runner/kubernetes/refusal.h"
 
 /* Proxies cut what is silent; the server sends a bookmark once a minute. */

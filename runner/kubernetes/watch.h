@@ -8,7 +8,12 @@
 #ifndef HT_RUNNER_KUBERNETES_WATCH_H
 #define HT_RUNNER_KUBERNETES_WATCH_H
 
-#include "runner/kubernetes/objects.h"
+#include <stdbool.h>
+
+struct ht_error;
+struct kube;
+struct kube_kind;
+struct node;
 
 enum kube_event {
     KUBE_LISTING, /* all objects follow; drop those of an earlier listing that

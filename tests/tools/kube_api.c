@@ -22,6 +22,7 @@
 #include <curl/curl.h>
 
 #include "runner/kubernetes/fields.h"
+#include "runner/kubernetes/objects.h"
 #include "runner/kubernetes/watch.h"
 
 enum { MOST_WORDS = 8 };
@@ -37,13 +38,12 @@ struct shell {
 static const struct kube_kind *kind_of(const char *plural)
 {
     static const struct kube_kind *const all[] = {
-        &kube_jobs, &kube_pods, &kube_services, &kube_config_maps,
-        &kube_secrets};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-        if (strcmp(all[i]->plural, plural) == 0)
-            return all[i];
-    }
-    return &kube_jobs;
+        &kube_jobs,        &kube_pods,    &kube_services,
+        &kube_config_maps, &kube_secrets, NULL};
+    size_t i = 0;
+    while (all[i] != NULL && strcmp(all[i]->plural, plural) != 0)
+        i++;
+    return all[i] != NULL ? all[i] : &kube_jobs;
 }
 
 static const char *or_null(const char *word)
@@ -161,8 +161,13 @@ static enum ht_status order_object(struct shell *shell, struct arena *arena,
     if (strcmp(words[0], "delete") == 0 && shell->n == 6)
         return remove_object(shell, &object, err);
     if (dry || strcmp(words[0], "create") == 0)
-        status = kube_create(shell->kube, object.kind, object.namespace,
-                             words[2], dry, arena, &answer, err);
+        status =
+            kube_create(shell->kube,
+                        &(struct kube_creation){.kind = object.kind,
+                                                .namespace = object.namespace,
+                                                .json = words[2],
+                                                .dry = dry},
+                        arena, &answer, err);
     else if (strcmp(words[0], "patch") == 0 && shell->n == 4)
         status =
             kube_patch(shell->kube, &object, words[3], arena, &answer, err);

@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <sys/wait.h>
 
 #include "proto/base/clock.h"
 #include "tests/check.h"

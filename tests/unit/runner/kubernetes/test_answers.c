@@ -25,23 +25,23 @@ static enum ht_status refuse(int code, const char *json)
 static void reasons_become_statuses(void)
 {
     static const struct {
-        int code;
         const char *reason;
+        int code;
         enum ht_status status;
-    } all[] = {{400, "BadRequest", HT_INVALID},
-               {401, "Unauthorized", HT_UNAUTHENTICATED},
-               {403, "Forbidden", HT_DENIED},
-               {404, "NotFound", HT_NOT_FOUND},
-               {409, "AlreadyExists", HT_EXISTS},
-               {409, "Conflict", HT_CONFLICT},
-               {410, "Expired", HT_RANGE},
-               {410, "Gone", HT_RANGE},
-               {429, "TooManyRequests", HT_LIMIT},
-               {500, "InternalError", HT_INTERNAL},
-               {500, "ServerTimeout", HT_TIMEOUT},
-               {503, "ServiceUnavailable", HT_UNAVAILABLE},
-               {504, "Timeout", HT_TIMEOUT},
-               {302, "", HT_PRECONDITION}};
+    } all[] = {{"BadRequest", 400, HT_INVALID},
+               {"Unauthorized", 401, HT_UNAUTHENTICATED},
+               {"Forbidden", 403, HT_DENIED},
+               {"NotFound", 404, HT_NOT_FOUND},
+               {"AlreadyExists", 409, HT_EXISTS},
+               {"Conflict", 409, HT_CONFLICT},
+               {"Expired", 410, HT_RANGE},
+               {"Gone", 410, HT_RANGE},
+               {"TooManyRequests", 429, HT_LIMIT},
+               {"InternalError", 500, HT_INTERNAL},
+               {"ServerTimeout", 500, HT_TIMEOUT},
+               {"ServiceUnavailable", 503, HT_UNAVAILABLE},
+               {"Timeout", 504, HT_TIMEOUT},
+               {"", 302, HT_PRECONDITION}};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         const char *json = arena_printf(
             arena, "{\"reason\":\"%s\",\"message\":\"a\\nb\"}", all[i].reason);
@@ -86,20 +86,26 @@ static bool see(void *context, const struct node *line)
     return ++seen->n < seen->most;
 }
 
+/* In pieces of that many bytes. */
+static void feed(const char *text, size_t piece, struct seen *seen)
+{
+    struct kube_lines lines = {0};
+    for (size_t left = strlen(text); left > 0; left -= piece, text += piece) {
+        piece = piece < left ? piece : left;
+        CHECK(kube_lines_feed(&lines, text, piece, see, seen) ==
+              KUBE_LINES_MORE);
+    }
+    kube_lines_fini(&lines);
+}
+
 static void lines_come_whole_wherever_they_are_cut(void)
 {
     static const char all[] = "{\"t\":\"a\"}\n\n{\"t\":\"\\n}{\"}\r\n"
                               "{\"t\":\"c\",\"x\":[{}]}\n{\"t\":\"d";
     for (size_t piece = 1; piece < sizeof all; piece++) {
-        struct kube_lines lines = {0};
         struct seen seen = {.most = 9};
-        for (size_t at = 0; at < sizeof all - 1; at += piece) {
-            const size_t left = sizeof all - 1 - at;
-            CHECK(kube_lines_feed(&lines, all + at, left < piece ? left : piece,
-                                  see, &seen) == KUBE_LINES_MORE);
-        }
+        feed(all, piece, &seen);
         CHECK_TEXT(seen.text, "a\n}{c");
-        kube_lines_fini(&lines);
     }
 }
 

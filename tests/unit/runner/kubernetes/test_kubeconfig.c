@@ -59,11 +59,9 @@ static void a_file_of_kubectl_is_read(void)
                          "    as-groups: [x, y]\n")) == HT_OK);
     CHECK_TEXT(config.context, "c");
     CHECK_TEXT(config.server, "https://one");
-    CHECK_TEXT(config.namespace, "default");
     CHECK_TEXT(config.user.token, "secret");
     CHECK_TEXT(config.user.as, "ann");
     CHECK(config.user.as_groups.n == 2);
-    CHECK(!config.insecure && config.ca == NULL && config.ca_file == NULL);
 }
 
 static void words_that_yaml_once_took_for_flags_are_names(void)
@@ -193,8 +191,12 @@ static void a_pod_has_its_account_and_other_places_have_none(void)
     CHECK(kube_config_find(&wish, arena, &config, &err) == HT_OK);
     CHECK_TEXT(config.server, "https://[fd00::1]:443");
     CHECK_TEXT(config.namespace, "lab");
-    CHECK(config.ca_file == NULL);
-    /* A file of kubectl's comes before it. */
+}
+
+static void a_file_comes_before_the_account(void)
+{
+    const struct kube_config_wish wish = {.lookup = lookup, .account = folder};
+    variables[0][0] = '\0';
     const char *kube = arena_printf(arena, "%s/.kube", folder);
     CHECK(mkdir(kube, 0700) == 0);
     static const char text[] = "current-context: c\n"
@@ -220,6 +222,7 @@ int main(void)
     RUN(what_is_wrong_is_named_with_its_place_and_no_secret);
     RUN(names_that_lead_nowhere_are_faults);
     RUN(a_pod_has_its_account_and_other_places_have_none);
+    RUN(a_file_comes_before_the_account);
     arena_free(arena);
     runner_fixture_fini();
     return check_done();
