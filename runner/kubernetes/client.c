@@ -15,11 +15,12 @@
 #include "proto/base/token.h"
 #include "runner/kubernetes/login.h"
 #include "runner/kubernetes/refusal.h"
+#include "runner/kubernetes/reply.h"
 
 enum {
     CONNECT_MS = 10000,
     MOST_BYTES = 64 * 1024 * 1024, /* of an answer in one piece */
-    MOST_WORDS = 256 * 1024,       /* of a refusal */
+    MOST_WORDS = 256 * 1024,       /* of a refusal; the rest is not needed */
     MOST_RETRY_S = 60,             /* whatever Retry-After says */
     MOST_FAILURES = 3              /* of the connection, in one call */
 };
@@ -130,12 +131,13 @@ static size_t take_bytes(char *bytes, size_t size, size_t n, void *context)
             !exchange->flow->take(exchange->flow->context, bytes, len);
         return exchange->left ? 0 : len;
     }
-    const size_t most = is_success(code) ? MOST_BYTES : MOST_WORDS;
-    exchange->too_long = exchange->answer.len + len > most;
-    if (exchange->too_long)
-        return 0;
-    text_append(&exchange->answer, bytes, len);
-    return len;
+    const bool good = is_success(code);
+    const bool fits =
+        exchange->answer.len + len <= (good ? MOST_BYTES : MOST_WORDS);
+    exchange->too_long = good && !fits;
+    if (fits)
+        text_append(&exchange->answer, bytes, len);
+    return exchange->too_long ? 0 : len;
 }
 
 /* curl asks at least once a second; not 0 ends the transfer. */
@@ -184,6 +186,8 @@ static void set_trust(CURL *curl, const struct kube_config *config)
 static void set_certificate(CURL *curl, const struct kube_user *user,
                             const struct kube_ticket *ticket)
 {
+    /* A key with a password is an error, and not a question at a terminal. */
+    curl_easy_setopt(curl, CURLOPT_KEYPASSWD, "");
     if (ticket->cert != NULL) {
         set_blob(curl, CURLOPT_SSLCERT_BLOB, ticket->cert);
         set_blob(curl, CURLOPT_SSLKEY_BLOB, ticket->key);
@@ -384,26 +388,13 @@ static enum ht_status transfer(struct exchange *exchange, struct ht_error *err)
                : fail_transfer(exchange, code, err);
 }
 
-/* A refusal's object Status, or NULL: what is behind an ingress or a proxy may
- * be a page. */
-static const struct node *read_json(const struct exchange *exchange,
-                                    struct arena *arena)
-{
-    struct diag diag;
-    diag_init(&diag, arena, "answer", NULL, 0);
-    return exchange->answer.len > 0
-               ? node_read_long_json(arena, exchange->answer.data,
-                                     exchange->answer.len, &diag)
-               : NULL;
-}
-
-static enum ht_status refuse(const struct exchange *exchange,
-                             struct ht_error *err)
+/* What is behind an ingress or a proxy may be a page, and no Status. */
+static enum ht_status refuse(struct exchange *exchange, struct ht_error *err)
 {
     const struct kube *kube = exchange->kube;
     struct arena *arena = arena_new();
-    enum ht_status status =
-        kube_refuse(arena, exchange->code, read_json(exchange, arena), err);
+    enum ht_status status = kube_refuse(
+        arena, exchange->code, kube_reply_read(arena, &exchange->answer), err);
     if (status == HT_UNAUTHENTICATED)
         status = ht_fail(err, status, "%s does not accept %s",
                          kube->config->server, kube_login_words(kube->login));
@@ -465,7 +456,7 @@ enum ht_status kube_call(struct kube *kube, const struct kube_request *request,
     if (status == HT_OK && !is_success(exchange.code))
         status = refuse(&exchange, err);
     if (status == HT_OK) {
-        const struct node *read = read_json(&exchange, arena);
+        const struct node *read = kube_reply_read(arena, &exchange.answer);
         if (read != NULL)
             *answer = read;
         else

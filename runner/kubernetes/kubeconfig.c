@@ -37,13 +37,13 @@ static enum ht_status add_file(struct files *files, struct arena *arena,
         return status;
     diag_init(&diag, arena, path, NULL, 0);
     const struct node *root =
-        text.len > 0 ? node_read(arena, text.data, text.len, &diag) : NULL;
+        text.len > 0 ? node_read_long(arena, text.data, text.len, &diag) : NULL;
     const bool empty = text.len == 0;
     secret_wipe(&text);
     if (root == NULL && !empty) /* without the sentence: it may show a secret */
         return ht_fail(err, HT_INVALID,
                        "%s:%d:%d: is no YAML of a kubeconfig (it may have no "
-                       "anchors and tags, and 256 KiB)",
+                       "anchors and tags)",
                        path, diag.first->line, diag.first->column);
     if (root != NULL && root->kind != NODE_MAP && root->kind != NODE_NULL)
         return ht_fail(err, HT_INVALID,

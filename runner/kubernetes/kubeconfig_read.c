@@ -154,6 +154,11 @@ static enum ht_status check_cluster(const struct kube_place *place,
         strncmp(config->server, "http://", 7) != 0)
         return refuse(place, "has a server that does not begin with https://",
                       err);
+    if (config->server[strcspn(config->server, "@?#\r\n ")] != '\0')
+        return refuse(place,
+                      "has a server with more in it than a host, a "
+                      "port and a path",
+                      err);
     if (config->insecure && (config->ca != NULL || config->ca_file != NULL))
         return refuse(place,
                       "has a certificate authority together with "

@@ -2,14 +2,13 @@
 
 #include <string.h>
 
+#include "runner/kubernetes/reply.h"
+
 static enum kube_lines_end hand_over(struct kube_lines *lines, kube_line *take,
                                      void *context)
 {
-    struct diag diag;
     struct arena *arena = arena_new();
-    diag_init(&diag, arena, "line", NULL, 0);
-    const struct node *line = node_read_long_json(
-        arena, text_string(&lines->line), lines->line.len, &diag);
+    const struct node *line = kube_reply_read(arena, &lines->line);
     enum kube_lines_end end = KUBE_LINES_BROKEN;
     if (line != NULL && line->kind == NODE_MAP)
         end = take(context, line) ? KUBE_LINES_MORE : KUBE_LINES_LEFT;

@@ -30,6 +30,8 @@ class Tool:
         self.process = subprocess.Popen(
             (TOOL,) + words, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
             env=environ, text=True)
+        self.limit = threading.Timer(harness.PATIENCE, self.process.kill)
+        self.limit.start()
 
     def give(self, *words):
         self.process.stdin.write(" ".join(words) + "\n")
@@ -56,6 +58,7 @@ class Tool:
         return self.process.stdout.readline().rstrip("\n")
 
     def close(self):
+        self.limit.cancel()
         self.process.stdin.close()
         self.process.wait()
         self.process.stdout.close()
@@ -344,6 +347,27 @@ def bookmarks_move_the_version_on():
             tap.equal(cluster.count("list configmaps"), 1)
 
 
+def a_silent_server_is_asked_anew():
+    with played() as (cluster, _):
+        cluster.fault("watch configmaps", {"silent": True})
+        with watching(cluster, timeout=1) as watch:
+            tap.equal(watch.read(2), ["LISTING", "LISTED"])
+            add_maps(cluster, "a")
+            tap.starts(watch.read(1)[0], "TROUBLE http")
+            tap.equal(watch.read(1), ["ADDED a"])
+            tap.equal(cluster.count("list configmaps"), 1)
+
+
+def no_message_of_a_pod_hides_the_others():
+    with played() as (cluster, tool):
+        tap.equal(tool.end("create", "jobs", job("a")), "ok")
+        pod = cluster.store.find("pods", "work")[0]["metadata"]["name"]
+        cluster.store.set_pod("work", pod, "Failed", 1, reason="a\0b")
+        lines = tool.ask("list", "pods", "-", "0")
+        tap.equal(lines[0].split(" ")[1], pod)
+        tap.equal(lines[-1], "ok")
+
+
 def a_watch_that_may_not_or_that_waits_says_why():
     with played({"token": "weak"}) as (cluster, _):
         cluster.users["weak"] = {"work": {"configmaps": {"list"}}}
@@ -504,6 +528,22 @@ def certificates_say_who_is_there_on_both_sides():
             tool.close()
 
 
+def a_key_with_a_password_is_refused_without_a_question():
+    with played(tls=True) as (cluster, _):
+        cluster.people = {"ann": None}
+        _, key = cluster.tls.make("ann")
+        cluster.tls.openssl("ec", "-in", key, "-aes256", "-passout",
+                            "pass:secret", "-out", key)
+        tool = Tool(write(cluster.folder, "two", config_of(
+            cluster, {"client-certificate": "ann.crt",
+                      "client-key": "ann.key"},
+            **{"certificate-authority": "ca.crt"})))
+        said = tool.end("get", "jobs", "a")
+        tap.starts(said, "UNAVAILABLE")
+        tap.contains("unable to set private key", said)
+        tool.close()
+
+
 def the_name_in_the_certificate_may_be_another_one():
     with played(tls=True, name="api.example") as (cluster, _):
         members = {"certificate-authority": "ca.crt"}
@@ -530,6 +570,20 @@ def fields_follow_the_schema_and_without_one_the_version():
                 minor, "schema" if schema else "version", want))
 
 
+def the_role_that_is_missing_can_be_applied():
+    with played({"token": "weak"}) as (cluster, tool):
+        cluster.users["weak"] = {"work": kubernetes.ROLE}
+        tap.equal(tool.ask("access"), ["0", "ok"])
+        cluster.users["weak"] = {"other": kubernetes.ROLE, "work": dict(
+            kubernetes.ROLE, **{"pods": {"get", "list"}, "pods/log": set()})}
+        tap.equal(tool.ask("access"), [
+            "2", "apiVersion: rbac.authorization.k8s.io/v1", "kind: Role",
+            "metadata:", "  name: hypertune-runner", '  namespace: "work"',
+            "rules:", '- apiGroups: [""]', '  resources: ["pods"]',
+            '  verbs: ["watch", "delete"]', '- apiGroups: [""]',
+            '  resources: ["pods/log"]', '  verbs: ["get"]', "ok"])
+
+
 tap.run([an_object_lives_and_goes_with_what_it_owns,
          foreground_takes_the_pods_first_and_orphan_leaves_them,
          what_the_server_does_not_know_is_refused_with_its_field,
@@ -543,6 +597,8 @@ tap.run([an_object_lives_and_goes_with_what_it_owns,
          cuts_anywhere_lose_no_change_and_repeat_none,
          a_version_that_is_forgotten_makes_a_new_list,
          bookmarks_move_the_version_on,
+         a_silent_server_is_asked_anew,
+         no_message_of_a_pod_hides_the_others,
          a_watch_that_may_not_or_that_waits_says_why,
          a_busy_server_and_a_broken_line_do_not_end_a_watch,
          a_plugin_is_asked_again_when_its_token_is_refused_or_ends,
@@ -550,5 +606,7 @@ tap.run([an_object_lives_and_goes_with_what_it_owns,
          a_token_file_is_read_at_each_use,
          a_pod_finds_its_account,
          certificates_say_who_is_there_on_both_sides,
+         a_key_with_a_password_is_refused_without_a_question,
          the_name_in_the_certificate_may_be_another_one,
-         fields_follow_the_schema_and_without_one_the_version])
+         fields_follow_the_schema_and_without_one_the_version,
+         the_role_that_is_missing_can_be_applied])

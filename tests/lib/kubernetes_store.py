@@ -31,6 +31,7 @@ class Store:
 
     def __init__(self, namespaces, minor):
         self.kinds = kinds(minor)
+        self.minor = minor
         self.namespaces = set(namespaces)
         self.items = {}  # by (plural, namespace, name)
         self.changes = []
@@ -133,8 +134,7 @@ class Store:
             self._sync(namespace)
             return copy.deepcopy(item)
 
-    @staticmethod
-    def _default_job(job):
+    def _default_job(self, job):
         check_job(job)
         spec, meta = job["spec"], job["metadata"]
         spec.setdefault("parallelism", 1)
@@ -146,8 +146,10 @@ class Store:
         spec["selector"] = {"matchLabels": {"controller-uid": meta["uid"]}}
         labels = spec["template"].setdefault("metadata", {}).setdefault(
             "labels", {})
-        labels.update({"controller-uid": meta["uid"],
-                       "job-name": meta["name"]})
+        for prefix in ("", "batch.kubernetes.io/")[:2 if self.minor > 26
+                                                   else 1]:
+            labels.update({prefix + "controller-uid": meta["uid"],
+                           prefix + "job-name": meta["name"]})
         job["status"] = {}
 
     def patch(self, plural, namespace, name, change):

@@ -10,7 +10,7 @@
  *     delete KIND NAME UID|- GRACE Background|Foreground|Orphan
  *     list KIND SELECTOR|- PAGE
  *     watch KIND SELECTOR|- TIMEOUT-S EVENTS
- *     fields
+ *     fields | access
  *
  * JSON has no blanks. The answer is lines of words and then "ok", or the
  * google.rpc name of a failure and its words. */
@@ -21,6 +21,7 @@
 
 #include <curl/curl.h>
 
+#include "runner/kubernetes/access.h"
 #include "runner/kubernetes/fields.h"
 #include "runner/kubernetes/objects.h"
 #include "runner/kubernetes/watch.h"
@@ -102,6 +103,19 @@ static enum ht_status print_fields(struct kube *kube, struct ht_error *err)
     }
     printf("\n");
     return HT_OK;
+}
+
+static enum ht_status print_access(struct shell *shell, struct arena *arena,
+                                   struct ht_error *err)
+{
+    struct kube_access access;
+    const char *namespace = shell->config.namespace;
+    const enum ht_status status =
+        kube_access_ask(shell->kube, namespace, arena, &access, err);
+    if (status == HT_OK)
+        printf("%zu\n%s", access.n,
+               access.n > 0 ? kube_access_role(arena, namespace, &access) : "");
+    return status;
 }
 
 static enum ht_status list(struct shell *shell, struct arena *arena,
@@ -187,6 +201,8 @@ static enum ht_status order(struct shell *shell, struct arena *arena,
         print_config(&shell->config);
     else if (strcmp(verb, "fields") == 0)
         status = print_fields(shell->kube, err);
+    else if (strcmp(verb, "access") == 0)
+        status = print_access(shell, arena, err);
     else if (strcmp(verb, "list") == 0 && shell->n == 4)
         status = list(shell, arena, err);
     else if (strcmp(verb, "watch") == 0 && shell->n == 5)

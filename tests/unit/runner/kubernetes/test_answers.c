@@ -109,6 +109,15 @@ static void lines_come_whole_wherever_they_are_cut(void)
     }
 }
 
+/* A trial may write such a message. */
+static void a_nul_in_a_text_hides_no_line(void)
+{
+    struct seen seen = {.most = 9};
+    feed("{\"t\":\"a\\u0000b\"}\n{\"t\":\"c\\\\u0000\"}\n", 100, &seen);
+    CHECK_TEXT(seen.text, "a\xef\xbf\xbd"
+                          "bc\\u0000");
+}
+
 static void a_taker_may_leave_and_no_json_breaks(void)
 {
     struct kube_lines lines = {0};
@@ -181,6 +190,7 @@ int main(void)
     RUN(reasons_become_statuses);
     RUN(causes_are_listed_field_by_field_without_long_values);
     RUN(lines_come_whole_wherever_they_are_cut);
+    RUN(a_nul_in_a_text_hides_no_line);
     RUN(a_taker_may_leave_and_no_json_breaks);
     RUN(a_line_without_an_end_is_bounded);
     RUN(the_schema_counts_and_else_the_version);

@@ -143,7 +143,7 @@ static void what_is_wrong_is_named_with_its_place_and_no_secret(void)
                 ":9:5: users[u].user has no base64 in client-key-data");
     check_fault(with_user("    token: secret\n    token: secret\n"),
                 ":10:5: is no YAML of a kubeconfig (it may have no anchors "
-                "and tags, and 256 KiB)");
+                "and tags)");
     check_fault(with_user("    exec: {command: a, apiVersion: "
                           "client.authentication.k8s.io/v1alpha1}\n"),
                 ":9:11: users[u].user.exec must have the apiVersion "
@@ -177,6 +177,34 @@ static void names_that_lead_nowhere_are_faults(void)
                     "certificate-authority: x}}]\n"),
                 ":3:31: clusters[a].cluster has a certificate authority "
                 "together with insecure-skip-tls-verify");
+}
+
+/* Whose servers are many, and have their certificates in the file. */
+static void a_long_file_is_read(void)
+{
+    struct text text = {0};
+    text_puts(&text, "current-context: c\n"
+                     "contexts: [{name: c, context: {cluster: z}}]\n"
+                     "clusters:\n");
+    for (int i = 0; i < 60; i++)
+        text_printf(&text,
+                    "- name: a%d\n  cluster:\n    server: \"https://h\"\n"
+                    "    certificate-authority-data: %08000d\n",
+                    i, 0);
+    text_puts(&text, "- {name: z, cluster: {server: \"https://z\"}}\n");
+    CHECK(find(put("long", text.data)) == HT_OK);
+    CHECK_TEXT(config.server, "https://z");
+    text_free(&text);
+}
+
+static void a_server_has_no_password_in_it(void)
+{
+    check_fault(put("server", "current-context: c\n"
+                              "contexts: [{name: c, context: {cluster: a}}]\n"
+                              "clusters: [{name: a, cluster: {server: "
+                              "\"https://ann:secret@h\"}}]\n"),
+                ":3:31: clusters[a].cluster has a server with more in it than "
+                "a host, a port and a path");
 }
 
 static void a_pod_has_its_account_and_other_places_have_none(void)
@@ -221,6 +249,8 @@ int main(void)
     RUN(paths_are_relative_to_their_file);
     RUN(what_is_wrong_is_named_with_its_place_and_no_secret);
     RUN(names_that_lead_nowhere_are_faults);
+    RUN(a_long_file_is_read);
+    RUN(a_server_has_no_password_in_it);
     RUN(a_pod_has_its_account_and_other_places_have_none);
     RUN(a_file_comes_before_the_account);
     arena_free(arena);
