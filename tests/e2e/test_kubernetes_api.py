@@ -1,128 +1,18 @@
-"""The client of Kubernetes' API against a played API server: logins, objects,
-refusals, lists and watches over faults of the connection."""
+"""The client of Kubernetes' API against a played API server: objects, refusals,
+lists, and watches over faults of the connection."""
 
 import contextlib
 import json
 import os
-import stat
-import subprocess
-import tempfile
 import threading
 
 import harness
 import kubernetes
 import tap
+from kube_tool import Tool, add_maps, job, played
 from kubernetes_rules import Refused
 
-TOOL = os.path.join(harness.bin_dir(), "../tests/tools/kube_api")
 TOO_MANY = Refused(429, "TooManyRequests", "slow down", retry=1)
-
-
-class Tool:
-    """runner/kubernetes, order by order."""
-
-    def __init__(self, config, *words, env=None):
-        environ = {key: value for key, value in os.environ.items()
-                   if key != "KUBECONFIG"}
-        if config:
-            environ["KUBECONFIG"] = config
-        environ.update(env or {})
-        self.process = subprocess.Popen(
-            (TOOL,) + words, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-            env=environ, text=True)
-        self.limit = threading.Timer(harness.PATIENCE, self.process.kill)
-        self.limit.start()
-
-    def give(self, *words):
-        self.process.stdin.write(" ".join(words) + "\n")
-        self.process.stdin.flush()
-
-    def ask(self, *words):
-        """The lines of the answer; the last one is "ok" or a failure."""
-        self.give(*words)
-        lines = []
-        while not lines or not (lines[-1] == "ok" or
-                                lines[-1].split(" ")[0].isupper() and
-                                "_" in lines[-1].split(" ")[0] or
-                                lines[-1].split(" ")[0] in PLAIN):
-            line = self.process.stdout.readline()
-            assert line, lines
-            lines.append(line.rstrip("\n"))
-        return lines
-
-    def end(self, *words):
-        """Only how it ended."""
-        return self.ask(*words)[-1]
-
-    def line(self):
-        return self.process.stdout.readline().rstrip("\n")
-
-    def close(self):
-        self.limit.cancel()
-        self.process.stdin.close()
-        self.process.wait()
-        self.process.stdout.close()
-
-
-PLAIN = ("UNAVAILABLE", "ABORTED", "INTERNAL", "UNAUTHENTICATED",
-         "UNIMPLEMENTED")
-
-
-def write(folder, name, text, mode=0o600):
-    path = os.path.join(folder, name)
-    with open(path + ".new", "w", encoding="utf-8") as file:
-        file.write(text)
-    os.chmod(path + ".new", mode)
-    os.replace(path + ".new", path)
-    return path
-
-
-def config_of(cluster, user, **members):
-    return json.dumps({
-        "current-context": "c", "contexts": [{"name": "c", "context": {
-            "cluster": "one", "user": "me", "namespace": "work"}}],
-        "clusters": [{"name": "one", "cluster": dict(
-            {"server": cluster.url}, **members)}],
-        "users": [{"name": "me", "user": user}]})
-
-
-@contextlib.contextmanager
-def played(user=None, tls=False, name="127.0.0.1", members=None, **named):
-    with tempfile.TemporaryDirectory() as folder:
-        certs = kubernetes.Tls(folder, name) if tls else None
-        cluster = kubernetes.Cluster(tls=certs, **named)
-        cluster.folder = folder
-        tool = None
-        try:
-            tool = Tool(write(folder, "config", config_of(
-                cluster, user if user is not None else {"token": "admin"},
-                **(members or {}))))
-            yield cluster, tool
-        finally:
-            if tool:
-                tool.close()
-            cluster.close()
-
-
-def job(name, **spec):
-    return json.dumps({
-        "apiVersion": "batch/v1", "kind": "Job",
-        "metadata": {"name": name, "labels": {"app": "ht"}},
-        "spec": dict({"backoffLimit": 0, "template": {"spec": {
-            "restartPolicy": "Never", "containers": [
-                {"name": "main", "image": "busybox"}]}}}, **spec)},
-        separators=(",", ":"))
-
-
-def config_map(name, **meta):
-    return {"apiVersion": "v1", "kind": "ConfigMap",
-            "metadata": dict({"name": name}, **meta), "data": {}}
-
-
-def add_maps(cluster, *names, labels=None):
-    for name in names:
-        cluster.store.create("configmaps", "work",
-                             config_map(name, labels=labels or {}))
 
 
 # ---- objects ----
@@ -392,170 +282,6 @@ def a_busy_server_and_a_broken_line_do_not_end_a_watch():
             tap.equal(watch.read(1), ["ADDED a"])
 
 
-# ---- who we are ----
-
-PLUGIN = """#!/bin/sh
-echo run >>"$0.runs"
-printf '%%s' "$KUBERNETES_EXEC_INFO" >"$0.info"
-cat <<END
-{"apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential",
-"status":{"token":"$(cat "$0.token")"%s}}
-END
-"""
-
-
-def exec_user(folder, extra="", **members):
-    path = write(folder, "plugin", PLUGIN % extra, 0o700)
-    assert os.stat(path).st_mode & stat.S_IXUSR
-    return {"exec": dict({"apiVersion": "client.authentication.k8s.io/v1",
-                          "command": path, "interactiveMode": "Never"},
-                         **members)}
-
-
-def runs(folder):
-    with open(os.path.join(folder, "plugin.runs"), encoding="ascii") as file:
-        return len(file.readlines())
-
-
-def a_plugin_is_asked_again_when_its_token_is_refused_or_ends():
-    with played() as (cluster, _):
-        folder = cluster.folder
-        cluster.users = {"first": None, "second": None}
-        write(folder, "plugin.token", "first")
-        user = exec_user(folder, provideClusterInfo=True)
-        tool = Tool(write(folder, "two", config_of(cluster, user)))
-        for _ in range(2):
-            tap.equal(tool.end("list", "jobs", "-", "0"), "ok")
-        tap.equal(runs(folder), 1)
-        with open(os.path.join(folder, "plugin.info"),
-                  encoding="utf-8") as file:
-            info = json.load(file)
-        tap.equal(info["spec"], {"interactive": False,
-                                 "cluster": {"server": cluster.url}})
-        write(folder, "plugin.token", "second")
-        del cluster.users["first"]
-        tap.equal(tool.end("list", "jobs", "-", "0"), "ok")
-        tap.equal(runs(folder), 2)
-        del cluster.users["second"]
-        tap.starts(tool.end("list", "jobs", "-", "0"), "UNAUTHENTICATED")
-        tool.close()
-        user = exec_user(folder,
-                         ',"expirationTimestamp":"2001-01-01T00:00:00Z"')
-        cluster.users = {"second": None}
-        tool = Tool(write(folder, "three", config_of(cluster, user)))
-        before = runs(folder)
-        for _ in range(2):
-            tap.equal(tool.end("list", "jobs", "-", "0"), "ok")
-        tap.equal(runs(folder), before + 2)
-        tool.close()
-
-
-def a_plugin_that_fails_or_is_missing_says_what_to_do():
-    with played() as (cluster, _):
-        user = {"exec": {"apiVersion": "client.authentication.k8s.io/v1beta1",
-                         "command": "./fails"}}
-        write(cluster.folder, "fails", "#!/bin/sh\necho first >&2\n"
-              "echo 'run: cloud login' >&2\nexit 3\n", 0o700)
-        tool = Tool(write(cluster.folder, "two", config_of(cluster, user)))
-        said = tool.end("list", "jobs", "-", "0")
-        tap.starts(said, "UNAUTHENTICATED ")
-        tap.contains("failed with code 3: run: cloud login", said)
-        tool.close()
-        user["exec"].update(command="no-such-plugin",
-                            installHint="install cloud-cli")
-        tool = Tool(write(cluster.folder, "three", config_of(cluster, user)))
-        said = tool.end("list", "jobs", "-", "0")
-        tap.contains("not installed: install cloud-cli", said)
-        tool.close()
-
-
-def a_token_file_is_read_at_each_use():
-    with played() as (cluster, _):
-        cluster.users = {"one": None}
-        write(cluster.folder, "token", "one\n")
-        tool = Tool(write(cluster.folder, "two", config_of(
-            cluster, {"tokenFile": "token"})))
-        tap.equal(tool.end("list", "jobs", "-", "0"), "ok")
-        cluster.users = {"two": None}
-        said = tool.end("list", "jobs", "-", "0")
-        tap.starts(said, "UNAUTHENTICATED ")
-        tap.contains("the token in %s/token" % cluster.folder, said)
-        write(cluster.folder, "token", "two\n")
-        tap.equal(tool.end("list", "jobs", "-", "0"), "ok")
-        tool.close()
-
-
-def a_pod_finds_its_account():
-    with played(tls=True) as (cluster, _):
-        port = cluster.url.rsplit(":", 1)[1]
-        cluster.users = {"pod": {"lab": kubernetes.ROLE}}
-        cluster.store.namespaces.add("lab")
-        write(cluster.folder, "token", "pod")
-        write(cluster.folder, "namespace", "lab")
-        tool = Tool(None, "account=" + cluster.folder, env={
-            "HOME": cluster.folder, "KUBERNETES_SERVICE_HOST": "127.0.0.1",
-            "KUBERNETES_SERVICE_PORT": port})
-        tap.equal(tool.ask("config"), ["context -", "server " + cluster.url,
-                                       "namespace lab", "ok"])
-        tap.equal(tool.end("create", "jobs", job("a")), "ok")
-        tool.close()
-
-
-def certificates_say_who_is_there_on_both_sides():
-    with played(tls=True) as (cluster, _):
-        cluster.users, cluster.people = {}, {"ann": None}
-        cert, key = cluster.tls.make("ann")
-        data = {"client-certificate-data": kubernetes.data_of(cert),
-                "client-key-data": kubernetes.data_of(key)}
-        files = {"client-certificate": "ann.crt", "client-key": "ann.key"}
-        trust = {"certificate-authority-data":
-                 kubernetes.data_of(cluster.tls.ca)}
-        for user, members in ((data, trust), (files, {
-                "certificate-authority": "ca.crt"}), (data, {
-                    "insecure-skip-tls-verify": True})):
-            tool = Tool(write(cluster.folder, "two", config_of(
-                cluster, user, **members)))
-            tap.equal(tool.end("list", "jobs", "-", "0"), "ok")
-            tool.close()
-        for user, members, want in (
-                ({}, trust, "PERMISSION_DENIED"),
-                (data, {}, "UNAVAILABLE"),
-                (data, dict(trust, **{"tls-server-name": "other.example"}),
-                 "UNAVAILABLE")):
-            tool = Tool(write(cluster.folder, "two", config_of(
-                cluster, user, **members)))
-            tap.starts(tool.end("get", "jobs", "a"), want)
-            tool.close()
-
-
-def a_key_with_a_password_is_refused_without_a_question():
-    with played(tls=True) as (cluster, _):
-        cluster.people = {"ann": None}
-        _, key = cluster.tls.make("ann")
-        cluster.tls.openssl("ec", "-in", key, "-aes256", "-passout",
-                            "pass:secret", "-out", key)
-        tool = Tool(write(cluster.folder, "two", config_of(
-            cluster, {"client-certificate": "ann.crt",
-                      "client-key": "ann.key"},
-            **{"certificate-authority": "ca.crt"})))
-        said = tool.end("get", "jobs", "a")
-        tap.starts(said, "UNAVAILABLE")
-        tap.contains("unable to set private key", said)
-        tool.close()
-
-
-def the_name_in_the_certificate_may_be_another_one():
-    with played(tls=True, name="api.example") as (cluster, _):
-        members = {"certificate-authority": "ca.crt"}
-        for name, want in ((None, "UNAVAILABLE"), ("api.example", "ok")):
-            if name:
-                members["tls-server-name"] = name
-            tool = Tool(write(cluster.folder, "two", config_of(
-                cluster, {"token": "admin"}, **members)))
-            tap.starts(tool.end("list", "jobs", "-", "0"), want)
-            tool.close()
-
-
 # ---- what a cluster has ----
 
 def fields_follow_the_schema_and_without_one_the_version():
@@ -601,12 +327,5 @@ tap.run([an_object_lives_and_goes_with_what_it_owns,
          no_message_of_a_pod_hides_the_others,
          a_watch_that_may_not_or_that_waits_says_why,
          a_busy_server_and_a_broken_line_do_not_end_a_watch,
-         a_plugin_is_asked_again_when_its_token_is_refused_or_ends,
-         a_plugin_that_fails_or_is_missing_says_what_to_do,
-         a_token_file_is_read_at_each_use,
-         a_pod_finds_its_account,
-         certificates_say_who_is_there_on_both_sides,
-         a_key_with_a_password_is_refused_without_a_question,
-         the_name_in_the_certificate_may_be_another_one,
          fields_follow_the_schema_and_without_one_the_version,
          the_role_that_is_missing_can_be_applied])

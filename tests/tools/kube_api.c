@@ -12,8 +12,8 @@
  *     watch KIND SELECTOR|- TIMEOUT-S EVENTS
  *     fields | access
  *
- * JSON has no blanks. The answer is lines of words and then "ok", or the
- * google.rpc name of a failure and its words. */
+ * JSON has no blanks. The answer is lines of words and then "ok", or "!" with
+ * the google.rpc name of a failure and its words. */
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -229,7 +229,7 @@ static void read_orders(struct shell *shell)
         if (shell->n > 0 && order(shell, arena, &err) == HT_OK)
             printf("ok\n");
         else if (shell->n > 0)
-            printf("%s %s\n", ht_status_rpc(err.status), err.text);
+            printf("! %s %s\n", ht_status_rpc(err.status), err.text);
         (void)fflush(stdout);
         arena_free(arena);
     }
@@ -258,7 +258,7 @@ int main(int argc, char **argv)
         read_orders(&shell);
         kube_free(shell.kube);
     } else {
-        printf("%s %s\n", ht_status_rpc(status), err.text);
+        printf("! %s %s\n", ht_status_rpc(status), err.text);
     }
     arena_free(arena);
     curl_global_cleanup();
