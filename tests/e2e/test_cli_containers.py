@@ -137,6 +137,49 @@ def what_died_is_started_again_by_the_next_command(engine):
         tap.equal(len(trial["hypertune"]["attempts"]), 1, "attempts:")
 
 
+# A file of text lines, which is the standard output here.
+KATIB = """
+apiVersion: kubeflow.org/v1beta1
+kind: Experiment
+metadata: {name: katib}
+spec:
+  objective: {type: maximize, objectiveMetricName: score}
+  algorithm: {algorithmName: grid}
+  maxTrialCount: 2
+  parameters:
+    - {name: x, parameterType: discrete, feasibleSpace: {list: ["1", "3"]}}
+  metricsCollectorSpec:
+    collector: {kind: File}
+    source: {fileSystemPath: {path: /logs/out.log, kind: File}}
+  trialTemplate:
+    primaryContainerName: main
+    trialParameters: [{name: theirs, reference: x}]
+    trialSpec:
+      apiVersion: batch/v1
+      kind: Job
+      spec:
+        template:
+          spec:
+            restartPolicy: Never
+            containers:
+              - name: main
+                image: %s
+                command: [sh, -c, "echo score=$0$ADD >>$1"]
+                args: ["${trialParameters.theirs}", /logs/out.log]
+                env: [{name: ADD, value: ".5"}]
+"""
+
+
+def a_job_of_katib_runs_in_its_image(engine):
+    with Home() as home:
+        path = home.write("katib.yaml", KATIB % engines.TINY)
+        home.cli("submit", path, "--wait", DOCKER_HOST=engine.host)
+        out, _ = home.cli("best", "katib", "-o", "json")
+        best = json.loads(out)
+        tap.equal([one["value"] for one in
+                   best["finalMeasurement"]["metrics"]], [3.5])
+
+
 def a_runner_says_what_it_does_before_a_trial_runs(engine):
     with Home() as home:
         path = home.write("image.yaml", spec(
@@ -169,6 +212,7 @@ def cases_of(engine):
     return [bound(case) for case in (
         an_image_just_works_on_the_own_server,
         what_died_is_started_again_by_the_next_command,
+        a_job_of_katib_runs_in_its_image,
         a_runner_says_what_it_does_before_a_trial_runs)]
 
 
