@@ -24,6 +24,7 @@ struct katib {
     struct place collector, file, format, filters;
     struct place trial_parameters, trial_spec, primary;
     struct katib_file metrics_file;
+    bool reads_output; /* metrics are in what the trainer prints */
     struct grown native, space;
     struct grown container; /* how containers are set up */
     struct grown volumes;   /* folders of the machine */

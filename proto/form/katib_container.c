@@ -288,6 +288,27 @@ void katib_warn_of_others(const struct katib *katib, struct place at,
     }
 }
 
+/* Katib's collector reads both streams, and loggers write to standard error;
+ * patterns read standard output. Katib starts trainers by a shell, too. */
+static void join_streams(const struct container *container,
+                         struct strings *command)
+{
+    static const char *const shell[] = {"sh", "-c", "exec \"$0\" \"$@\" 2>&1"};
+    enum { N_SHELL = sizeof shell / sizeof *shell };
+    struct katib *katib = container->katib;
+    if (command->n == 0) {
+        field_warning(&katib->reader, container->at,
+                      "without a command only what the image prints to "
+                      "standard output is read");
+        return;
+    }
+    const char **items =
+        arena_alloc(katib->arena, N_SHELL + command->n, sizeof *items);
+    memcpy(items, shell, sizeof shell);
+    memcpy(items + N_SHELL, command->items, command->n * sizeof *items);
+    *command = (struct strings){.n = N_SHELL + command->n, .items = items};
+}
+
 /* What every type of replicas has; a worker's words are its own. */
 static void put_container(const struct container *container, struct grown *out,
                           bool master)
@@ -309,6 +330,8 @@ static void put_container(const struct container *container, struct grown *out,
     if (image.node == NULL)
         field_missing(&katib->reader, container->at, "image", NULL);
     foreign_move(katib->arena, out, "image", image);
+    if (master && katib->reads_output)
+        join_streams(container, &first);
     if (first.n > 0)
         put_words(container, out, "command", &first, command.node);
     if (master)

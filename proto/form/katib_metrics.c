@@ -230,7 +230,8 @@ static void put_stdout(struct metrics *metrics)
     } else { /* as Katib's own filter */
         metrics->around[0] = (struct around){"", "=", ""};
         metrics->around[1] = (struct around){"", " = ", ""};
-        metrics->n_around = 2;
+        metrics->around[2] = (struct around){"", "= ", ""};
+        metrics->n_around = 3;
     }
     put_patterns(metrics);
     if (metrics->patterns.node->count == 0)
@@ -248,6 +249,7 @@ void katib_plan_metrics(struct katib *katib)
     const struct field row = {.name = "format", .choices = formats};
     const struct place at = katib->file;
     const char *base, *slash;
+    katib->reads_output = is_kind(katib, "StdOut");
     if (!is_kind(katib, "File"))
         return;
     const struct field_choice *format =

@@ -137,7 +137,6 @@ def what_died_is_started_again_by_the_next_command(engine):
         tap.equal(len(trial["hypertune"]["attempts"]), 1, "attempts:")
 
 
-# A file of text lines, which is the standard output here.
 KATIB = """
 apiVersion: kubeflow.org/v1beta1
 kind: Experiment
@@ -148,9 +147,7 @@ spec:
   maxTrialCount: 2
   parameters:
     - {name: x, parameterType: discrete, feasibleSpace: {list: ["1", "3"]}}
-  metricsCollectorSpec:
-    collector: {kind: File}
-    source: {fileSystemPath: {path: /logs/out.log, kind: File}}
+%s
   trialTemplate:
     primaryContainerName: main
     trialParameters: [{name: theirs, reference: x}]
@@ -165,19 +162,25 @@ spec:
               - name: main
                 image: %s
                 command: [sh, -c, "echo score=$0$ADD >>$1"]
-                args: ["${trialParameters.theirs}", /logs/out.log]
+                args: ["${trialParameters.theirs}", %s]
                 env: [{name: ADD, value: ".5"}]
 """
 
+# A file of text lines becomes the standard output, whose lines patterns read.
+FILE = """  metricsCollectorSpec:
+    collector: {kind: File}
+    source: {fileSystemPath: {path: /logs/out.log, kind: File}}"""
 
-def a_job_of_katib_runs_in_its_image(engine):
-    with Home() as home:
-        path = home.write("katib.yaml", KATIB % engines.TINY)
-        home.cli("submit", path, "--wait", DOCKER_HOST=engine.host)
-        out, _ = home.cli("best", "katib", "-o", "json")
-        best = json.loads(out)
-        tap.equal([one["value"] for one in
-                   best["finalMeasurement"]["metrics"]], [3.5])
+
+def jobs_of_katib_run_in_their_image(engine):
+    for collector, path in (("", "/dev/stderr"), (FILE, "/logs/out.log")):
+        with Home() as home:
+            spec_file = home.write("katib.yaml", KATIB % (
+                collector, engines.TINY, path))
+            home.cli("submit", spec_file, "--wait", DOCKER_HOST=engine.host)
+            best = json.loads(home.cli("best", "katib", "-o", "json")[0])
+            tap.equal([one["value"] for one in
+                       best["finalMeasurement"]["metrics"]], [3.5], path)
 
 
 def a_runner_says_what_it_does_before_a_trial_runs(engine):
@@ -212,7 +215,7 @@ def cases_of(engine):
     return [bound(case) for case in (
         an_image_just_works_on_the_own_server,
         what_died_is_started_again_by_the_next_command,
-        a_job_of_katib_runs_in_its_image,
+        jobs_of_katib_run_in_their_image,
         a_runner_says_what_it_does_before_a_trial_runs)]
 
 
