@@ -8,7 +8,6 @@
 #include "proto/base/limits.h"
 #include "proto/base/number.h"
 #include "proto/base/text.h"
-#include "proto/job/job.h"
 
 #define KATIB(member) offsetof(struct katib, member)
 
@@ -337,6 +336,19 @@ static void put_range(struct katib *katib, struct grown *out,
                       shape->value & 1 ? "logUniform" : "uniform");
 }
 
+/* A range has no list, and a list no bounds. */
+static void warn_of_rest(const struct katib *katib,
+                         const struct feasible *space, bool is_range)
+{
+    const struct place of_range[] = {space->min, space->max, space->step,
+                                     space->distribution};
+    if (is_range && space->list.node != NULL)
+        foreign_no_effect(&katib->reader, space->list, NULL, NULL);
+    for (size_t i = 0; !is_range && i < sizeof of_range / sizeof *of_range; i++)
+        if (of_range[i].node != NULL)
+            foreign_no_effect(&katib->reader, of_range[i], NULL, NULL);
+}
+
 static void put_parameter(struct katib *katib, struct place at)
 {
     static const struct field_choice types[] = {{"double", -1, 0},
@@ -363,6 +375,7 @@ static void put_parameter(struct katib *katib, struct place at)
     struct grown out = foreign_begin(katib->arena, NODE_MAP, at.node);
     if (type == NULL)
         return;
+    warn_of_rest(katib, &space, type->value < 2);
     const struct place fixed = katib_resource(katib, space.name.node->text);
     if (fixed.node != NULL)
         put_constant(katib, &out, fixed);
@@ -398,6 +411,16 @@ static void put_parameters(struct katib *katib)
     foreign_put(katib->arena, &katib->native, "parameters", katib->space.node);
 }
 
+/* Values of such a parameter reach no trial. */
+static void warn_of_unused(const struct katib *katib)
+{
+    NODE_EACH (one, node_items(katib->space.node))
+        if (node_find(katib->used.node, one->key) == NULL)
+            field_warning(
+                &katib->reader, (struct place){one, katib->parameters.path},
+                "no word of the trial has the parameter %s", one->key);
+}
+
 /* ---- the whole ---- */
 
 struct job *katib_read(const struct node *root, struct diag *diag)
@@ -415,6 +438,7 @@ struct job *katib_read(const struct node *root, struct diag *diag)
     katib->native = foreign_begin(katib->arena, NODE_MAP, root);
     katib->container = foreign_begin(katib->arena, NODE_MAP, root);
     katib->volumes = foreign_begin(katib->arena, NODE_LIST, root);
+    katib->used = foreign_begin(katib->arena, NODE_MAP, root);
     foreign_put_name(katib->arena, &katib->native, katib->name);
     foreign_move(katib->arena, &katib->native, "labels", katib->labels);
     put_goal(katib);
@@ -428,8 +452,10 @@ struct job *katib_read(const struct node *root, struct diag *diag)
     if (katib->volumes.node->count > 0)
         foreign_put(katib->arena, &katib->native, "volumes",
                     katib->volumes.node);
-    if (katib->metric.node != NULL && katib->metric.node->text != NULL)
-        katib_put_metrics(katib);
+    if (diag->errors > 0)
+        return NULL;
+    warn_of_unused(katib);
+    katib_put_metrics(katib);
     const struct foreign foreign = {
         .root = root, .native = katib->native.node, .args = katib->args};
     return foreign_finish(&foreign, diag);

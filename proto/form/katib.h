@@ -26,6 +26,7 @@ struct katib {
     struct katib_file metrics_file;
     bool reads_output; /* metrics are in what the trainer prints */
     struct grown native, space;
+    struct grown used;      /* parameters that the trial's words have */
     struct grown container; /* how containers are set up */
     struct grown volumes;   /* folders of the machine */
     struct strings args;    /* of the image's own entry point */

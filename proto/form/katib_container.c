@@ -40,7 +40,7 @@ static const char *metadata(const struct katib *katib, const char *what)
 }
 
 /* What stands for a trial parameter; NULL after an error. */
-static const char *meaning(const struct katib *katib, struct place at,
+static const char *meaning(struct katib *katib, struct place at,
                            const char *name)
 {
     const struct place list = katib->trial_parameters;
@@ -60,8 +60,11 @@ static const char *meaning(const struct katib *katib, struct place at,
             katib_needs_cluster(&katib->reader, at, found);
         return text;
     }
-    if (node_find(katib->space.node, found) != NULL)
+    const struct node *parameter = node_find(katib->space.node, found);
+    if (parameter != NULL) {
+        foreign_put(katib->arena, &katib->used, found, parameter);
         return arena_printf(katib->arena, "${%s}", found);
+    }
     field_error(&katib->reader, at, "%s refers to %s, which is no parameter",
                 name, found);
     return NULL;
@@ -245,6 +248,9 @@ static void put_resources(const struct container *container, struct grown *out)
             put_cores(katib, &map, *one);
         else if (strcmp(one->node->key, "memory") == 0)
             foreign_put(katib->arena, &map, "memory", one->node);
+        else if (strcmp(one->node->key, "nvidia.com/gpu") != 0 &&
+                 strchr(one->node->key, '/') != NULL)
+            katib_needs_cluster(&katib->reader, *one, "this device");
         else if (strcmp(one->node->key, "nvidia.com/gpu") != 0)
             field_warning(&katib->reader, *one, "has no effect here");
         else if (foreign_number(&katib->reader, *one, &n))

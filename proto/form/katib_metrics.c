@@ -302,6 +302,8 @@ static void put_json_file(struct katib *katib, struct place at)
     if (katib->metrics_file.is_named)
         field_warning(&katib->reader, at,
                       "is %s in the trial's words, its own folder", file);
+    if (katib->filters.node != NULL)
+        foreign_no_effect(&katib->reader, katib->filters, NULL, NULL);
     struct grown map = foreign_begin(katib->arena, NODE_MAP, at.node);
     foreign_put_text(katib->arena, &map, "file", file, at.node);
     foreign_put(katib->arena, &katib->native, "metrics", map.node);
@@ -368,6 +370,8 @@ void katib_put_metrics(struct katib *katib)
     const struct place at = katib->file.node ? katib->file : katib->collector;
     struct metrics metrics = {.katib = katib};
     if (is_kind(katib, "StdOut")) {
+        if (katib->file.node != NULL)
+            foreign_no_effect(&katib->reader, katib->file, NULL, NULL);
         find_names(&metrics);
         put_stdout(&metrics);
     } else if (!is_kind(katib, "File")) {

@@ -166,8 +166,6 @@ static void put_counts(struct katib *katib)
         foreign_put_number(katib->arena, &katib->native, "parallel", PARALLEL,
                            at);
     put_max_failed(katib);
-    /* Katib starts no failed trial again. */
-    foreign_put_number(katib->arena, &katib->native, "retries", 0, at);
 }
 
 /* ---- early stopping ---- */

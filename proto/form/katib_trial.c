@@ -111,17 +111,35 @@ static void refuse_kind(const struct katib *katib, const char *kind)
                                   "or PaddleJob runs without it");
 }
 
-/* A Job, whose pod is a template, or a Pod. */
-static void put_pod(struct katib *katib, struct place at, bool is_job)
+/* Katib starts no failed trial again; its Job does where it says so. */
+static void put_retries(struct katib *katib, struct place limit)
 {
-    static const char *const known[] = {"template", NULL};
-    const struct place spec = field_member(&katib->reader, at, "spec");
-    const struct place container =
-        is_job ? katib_find_container(katib, spec.node != NULL ? spec : at,
-                                      "template", true)
-               : katib_find_container(katib, at, "", true);
-    if (is_job)
-        katib_warn_of_others(katib, spec, known);
+    if (limit.node != NULL)
+        katib_put_number(katib, &katib->native, "retries", limit);
+    else
+        foreign_put_number(katib->arena, &katib->native, "retries", 0,
+                           katib->trial_spec.node);
+}
+
+static void put_job(struct katib *katib, struct place at)
+{
+    static const char *const known[] = {"template", "backoffLimit",
+                                        "activeDeadlineSeconds", NULL};
+    const struct field_reader *reader = &katib->reader;
+    const struct place spec = field_member(reader, at, "spec");
+    const struct place container = katib_find_container(
+        katib, spec.node != NULL ? spec : at, "template", true);
+    put_retries(katib, field_member(reader, spec, "backoffLimit"));
+    katib_put_number(katib, &katib->native, "trialTimeout",
+                     field_member(reader, spec, "activeDeadlineSeconds"));
+    katib_warn_of_others(katib, spec, known);
+    if (container.node != NULL)
+        katib_put_container(katib, container, &katib->native, true);
+}
+
+static void put_pod(struct katib *katib, struct place at)
+{
+    const struct place container = katib_find_container(katib, at, "", true);
     if (container.node != NULL)
         katib_put_container(katib, container, &katib->native, true);
 }
@@ -135,8 +153,13 @@ void katib_put_trial(struct katib *katib)
                       "what the trials run");
         return;
     }
-    if (strcmp(kind, "Job") == 0 || strcmp(kind, "Pod") == 0) {
-        put_pod(katib, at, strcmp(kind, "Job") == 0);
+    if (strcmp(kind, "Job") == 0) {
+        put_job(katib, at);
+        return;
+    }
+    put_retries(katib, (struct place){0});
+    if (strcmp(kind, "Pod") == 0) {
+        put_pod(katib, at);
         return;
     }
     const struct place spec = field_member(&katib->reader, at, "spec");
