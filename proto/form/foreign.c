@@ -106,6 +106,8 @@ bool foreign_is_literal(const struct field_reader *reader, struct place at,
                         const struct node *space)
 {
     const char *text = at.node->text;
+    if (text == NULL)
+        return field_wrong_kind(reader, at, "text");
     for (const char *c = strstr(text, "${"); c; c = strstr(c + 2, "${")) {
         const size_t len = strcspn(c + 2, "}");
         if (c[2 + len] == '\0' ||

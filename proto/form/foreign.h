@@ -41,7 +41,7 @@ void foreign_warn_of_reports(const struct field_reader *reader,
                              struct place metric, const char *theirs);
 
 /* Whether the text stays as it is when a trial starts; false after an error:
- * it holds "${NAME}" of a member of `space`. */
+ * it holds "${NAME}" of a member of `space`, or is no text. */
 bool foreign_is_literal(const struct field_reader *reader, struct place at,
                         const struct node *space);
 
