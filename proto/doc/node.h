@@ -60,6 +60,9 @@ const struct node *node_read_stored(struct arena *arena, const char *json);
 /* JSON when the first byte that is not white space is '{' or '[', else YAML. */
 struct node *node_read(struct arena *arena, const char *text, size_t len,
                        struct diag *diag);
+/* The same of any length, for text that the caller has bounded. */
+struct node *node_read_long(struct arena *arena, const char *text, size_t len,
+                            struct diag *diag);
 
 /* The child of a map by key, NULL when absent or `map` is NULL or no map. */
 const struct node *node_find(const struct node *map, const char *key);

@@ -500,15 +500,10 @@ static struct node *read_document(struct reader *r)
     return root;
 }
 
-struct node *node_read_yaml(struct arena *arena, const char *text, size_t len,
-                            struct diag *diag)
+/* Of any length. */
+static struct node *read_yaml(struct arena *arena, const char *text, size_t len,
+                              struct diag *diag)
 {
-    if (len > HT_MAX_YAML) {
-        diag_error(diag, 0, 0, NULL,
-                   "the document has %zu bytes, at most %d are allowed", len,
-                   HT_MAX_YAML);
-        return NULL;
-    }
     struct reader r = {.arena = arena, .diag = diag, .place = {1, 1}};
     if (len >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0) {
         text += 3;
@@ -527,14 +522,36 @@ struct node *node_read_yaml(struct arena *arena, const char *text, size_t len,
     return diag->errors == errors ? root : NULL;
 }
 
-struct node *node_read(struct arena *arena, const char *text, size_t len,
-                       struct diag *diag)
+struct node *node_read_yaml(struct arena *arena, const char *text, size_t len,
+                            struct diag *diag)
+{
+    if (len <= HT_MAX_YAML)
+        return read_yaml(arena, text, len, diag);
+    diag_error(diag, 0, 0, NULL,
+               "the document has %zu bytes, at most %d are allowed", len,
+               HT_MAX_YAML);
+    return NULL;
+}
+
+static bool is_json(const char *text, size_t len)
 {
     size_t at = len >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
     while (at < len && (text[at] == ' ' || text[at] == '\t' ||
                         text[at] == '\r' || text[at] == '\n'))
         at++;
-    if (at < len && (text[at] == '{' || text[at] == '['))
-        return node_read_json(arena, text, len, diag);
-    return node_read_yaml(arena, text, len, diag);
+    return at < len && (text[at] == '{' || text[at] == '[');
+}
+
+struct node *node_read(struct arena *arena, const char *text, size_t len,
+                       struct diag *diag)
+{
+    return is_json(text, len) ? node_read_json(arena, text, len, diag)
+                              : node_read_yaml(arena, text, len, diag);
+}
+
+struct node *node_read_long(struct arena *arena, const char *text, size_t len,
+                            struct diag *diag)
+{
+    return is_json(text, len) ? node_read_long_json(arena, text, len, diag)
+                              : read_yaml(arena, text, len, diag);
 }

@@ -8,12 +8,17 @@
 #include "proto/base/limits.h"
 #include "proto/base/number.h"
 #include "proto/base/text.h"
-#include "proto/job/job.h"
 
 #define KATIB(member) offsetof(struct katib, member)
 
-/* Katib's own defaults. */
-enum { PARALLEL = 3, MEDIAN_TRIALS = 3, MEDIAN_STEPS = 4 };
+void katib_needs_cluster(const struct field_reader *reader, struct place at,
+                         const char *what)
+{
+    if (at.node->key != NULL)
+        field_key_error(reader, at, "%s needs the engine kubernetes", what);
+    else
+        field_error(reader, at, "%s needs the engine kubernetes", what);
+}
 
 /* ---- fields ---- */
 
@@ -44,9 +49,45 @@ static void read_metadata(const struct field_reader *reader, struct place at,
     katib->name = field_member(reader, at, "name");
     if (katib->name.node == NULL)
         katib->name = field_member(reader, at, "generateName");
+    katib->labels = field_member(reader, at, "labels");
     katib->namespace = field_member(reader, at, "namespace");
     if (katib->namespace.node != NULL)
         foreign_no_effect(reader, katib->namespace, field, into);
+}
+
+/* A study here can always be taken up again. */
+static void read_resume(const struct field_reader *reader, struct place at,
+                        const struct field *field, void *into)
+{
+    static const struct field_choice policies[] = {{"LongRunning", -1, 0},
+                                                   {"FromVolume", -1, 0},
+                                                   {"Never", -1, 1},
+                                                   {NULL, 0, 0}};
+    const struct field row = {.name = field->name, .choices = policies};
+    const struct field_choice *policy = field_choice(reader, at, &row);
+    (void)into;
+    if (policy != NULL && policy->value != 0)
+        field_warning(reader, at,
+                      "has no effect: hypertune resume takes up "
+                      "every study that has ended");
+}
+
+/* The conditions that Katib has for a Job and for operators' jobs come to the
+ * exit code of the command; others ask for the object in the cluster. */
+static void read_condition(const struct field_reader *reader, struct place at,
+                           const struct field *field, void *into)
+{
+    static const char *const types[] = {"Complete", "Succeeded", "Failed"};
+    const char *text = node_string(at.node);
+    (void)field;
+    (void)into;
+    for (size_t i = 0; text && i < sizeof types / sizeof *types; i++)
+        if (strcmp(text, arena_printf(reader->arena,
+                                      "status.conditions.#(type==\"%s\")#|"
+                                      "#(status==\"True\")#",
+                                      types[i])) == 0)
+            return;
+    katib_needs_cluster(reader, at, "this condition");
 }
 
 static const struct field_choice goals[] = {
@@ -82,7 +123,7 @@ static const struct field source_rows[] = {
     {0}};
 static const struct field kind_rows[] = {
     {"kind", field_place, .offset = KATIB(collector)},
-    {.name = "customCollector", .read = foreign_no_effect},
+    {.name = "customCollector", .read = field_skip},
     {0}};
 static const struct field collector_rows[] = {
     {"source", field_map, .rows = source_rows},
@@ -95,8 +136,8 @@ static const struct field template_rows[] = {
     {.name = "configMap", .read = refuse_map},
     {.name = "retain", .read = foreign_no_effect},
     {.name = "primaryPodLabels", .read = foreign_no_effect},
-    {.name = "successCondition", .read = foreign_no_effect},
-    {.name = "failureCondition", .read = foreign_no_effect},
+    {.name = "successCondition", .read = read_condition},
+    {.name = "failureCondition", .read = read_condition},
     {0}};
 static const struct field spec_rows[] = {
     {"objective", field_map, .rows = objective_rows},
@@ -109,7 +150,7 @@ static const struct field spec_rows[] = {
     {"metricsCollectorSpec", field_map, .rows = collector_rows},
     {"trialTemplate", field_map, .rows = template_rows},
     {.name = "nasConfig", .read = refuse_nas},
-    {.name = "resumePolicy", .read = foreign_no_effect},
+    {.name = "resumePolicy", .read = read_resume},
     {0}};
 static const struct field root_rows[] = {
     {.name = "apiVersion", .read = field_skip},
@@ -153,8 +194,8 @@ static void put_selection(struct katib *katib)
                      katib->metric.node);
 }
 
-static void put_numeric(struct katib *katib, struct grown *to, const char *key,
-                        struct place at)
+void katib_put_number(struct katib *katib, struct grown *to, const char *key,
+                      struct place at)
 {
     double value;
     if (at.node == NULL || !foreign_number(&katib->reader, at, &value))
@@ -189,7 +230,7 @@ static void put_goal(struct katib *katib)
         return;
     struct grown until =
         foreign_begin(katib->arena, NODE_MAP, katib->goal.node);
-    put_numeric(katib, &until, "target", katib->goal);
+    katib_put_number(katib, &until, "target", katib->goal);
     foreign_put(katib->arena, &katib->native, "until", until.node);
 }
 
@@ -248,7 +289,7 @@ static void put_list(struct katib *katib, struct grown *out, struct place list,
     for (const struct place *one = field_items(&katib->reader, list); one->node;
          one++)
         if (numbers)
-            put_numeric(katib, &values, NULL, *one);
+            katib_put_number(katib, &values, NULL, *one);
         else
             foreign_put(katib->arena, &values, NULL, one->node);
     foreign_put_text(katib->arena, out, "type",
@@ -259,6 +300,14 @@ static void put_list(struct katib *katib, struct grown *out, struct place list,
 static const struct field_choice distributions[] = {
     {"uniform", -1, 0}, {"unknown", -1, 0},   {"logUniform", -1, 1},
     {"normal", -1, 2},  {"logNormal", -1, 3}, {NULL, 0, 0}};
+
+static void put_constant(struct katib *katib, struct grown *out,
+                         struct place at)
+{
+    struct grown one = foreign_begin(katib->arena, NODE_LIST, at.node);
+    katib_put_number(katib, &one, NULL, at);
+    foreign_put(katib->arena, out, "values", one.node);
+}
 
 static void put_range(struct katib *katib, struct grown *out,
                       const struct feasible *space, const char *type)
@@ -271,16 +320,13 @@ static void put_range(struct katib *katib, struct grown *out,
     if (space->min.node != NULL && node_double(space->min.node, &min) &&
         space->max.node != NULL && node_double(space->max.node, &max) &&
         min == max) {
-        struct grown one =
-            foreign_begin(katib->arena, NODE_LIST, space->min.node);
-        put_numeric(katib, &one, NULL, space->min);
-        foreign_put(katib->arena, out, "values", one.node);
+        put_constant(katib, out, space->min);
         return;
     }
     foreign_put_text(katib->arena, out, "type", type, space->type.node);
-    put_numeric(katib, out, "min", space->min);
-    put_numeric(katib, out, "max", space->max);
-    put_numeric(katib, out, "step", space->step);
+    katib_put_number(katib, out, "min", space->min);
+    katib_put_number(katib, out, "max", space->max);
+    katib_put_number(katib, out, "step", space->step);
     if (shape == NULL)
         return;
     if (shape->value & 1)
@@ -288,6 +334,19 @@ static void put_range(struct katib *katib, struct grown *out,
     if (shape->value > 1)
         field_warning(&katib->reader, at, "%s is searched as %s", shape->name,
                       shape->value & 1 ? "logUniform" : "uniform");
+}
+
+/* A range has no list, and a list no bounds. */
+static void warn_of_rest(const struct katib *katib,
+                         const struct feasible *space, bool is_range)
+{
+    const struct place of_range[] = {space->min, space->max, space->step,
+                                     space->distribution};
+    if (is_range && space->list.node != NULL)
+        foreign_no_effect(&katib->reader, space->list, NULL, NULL);
+    for (size_t i = 0; !is_range && i < sizeof of_range / sizeof *of_range; i++)
+        if (of_range[i].node != NULL)
+            foreign_no_effect(&katib->reader, of_range[i], NULL, NULL);
 }
 
 static void put_parameter(struct katib *katib, struct place at)
@@ -316,7 +375,11 @@ static void put_parameter(struct katib *katib, struct place at)
     struct grown out = foreign_begin(katib->arena, NODE_MAP, at.node);
     if (type == NULL)
         return;
-    if (type->value < 2)
+    warn_of_rest(katib, &space, type->value < 2);
+    const struct place fixed = katib_resource(katib, space.name.node->text);
+    if (fixed.node != NULL)
+        put_constant(katib, &out, fixed);
+    else if (type->value < 2)
         put_range(katib, &out, &space, type->value ? "integer" : "double");
     else if (space.list.node == NULL)
         field_missing(reader, at, "feasibleSpace.list", NULL);
@@ -348,111 +411,14 @@ static void put_parameters(struct katib *katib)
     foreign_put(katib->arena, &katib->native, "parameters", katib->space.node);
 }
 
-/* ---- the search ---- */
-
-static const struct field_choice algorithms[] = {
-    {"bayesianoptimization", -1, ALGORITHM_BAYESIAN},
-    {"random", -1, ALGORITHM_RANDOM},
-    {"grid", -1, ALGORITHM_GRID},
-    {"tpe", -1, ALGORITHM_BAYESIAN},
-    {"multivariate-tpe", -1, ALGORITHM_BAYESIAN},
-    {"cmaes", -1, ALGORITHM_BAYESIAN},
-    {"sobol", -1, ALGORITHM_RANDOM},
-    {"hyperband", -1, ALGORITHM_BAYESIAN},
-    {"pbt", -1, ALGORITHM_BAYESIAN},
-    {NULL, 0, 0}};
-
-static void put_algorithm(struct katib *katib)
+/* Values of such a parameter reach no trial. */
+static void warn_of_unused(const struct katib *katib)
 {
-    static const char *const names[] = {[ALGORITHM_BAYESIAN] = "bayesian",
-                                        [ALGORITHM_GRID] = "grid",
-                                        [ALGORITHM_RANDOM] = "random"};
-    enum { SAME = 3 }; /* rows that mean the same */
-    const struct field row = {.name = "algorithmName", .choices = algorithms};
-    const struct place at = katib->algorithm;
-    const char *said = at.node ? node_string(at.node) : NULL;
-    if (said != NULL &&
-        (strcmp(said, "enas") == 0 || strcmp(said, "darts") == 0))
-        return; /* nasConfig is refused */
-    const struct field_choice *algorithm =
-        at.node ? field_choice(&katib->reader, at, &row) : &algorithms[1];
-    if (algorithm == NULL)
-        return;
-    const char *ours = names[algorithm->value];
-    foreign_put_text(katib->arena, &katib->native, "algorithm", ours,
-                     at.node ? at.node : katib->spec.node);
-    if (algorithm - algorithms >= SAME)
-        field_warning(&katib->reader, at, "%s is searched as %s",
-                      algorithm->name, ours);
-}
-
-static void put_settings(struct katib *katib)
-{
-    const struct place at = katib->algorithm_settings;
-    if (at.node == NULL)
-        return;
-    for (const struct place *one = field_items(&katib->reader, at); one->node;
-         one++) {
-        const char *name = node_get_string(one->node, "name", "");
-        if (strcmp(name, "random_state") == 0)
-            put_numeric(katib, &katib->native, "seed",
-                        field_member(&katib->reader, *one, "value"));
-        else
-            field_warning(&katib->reader, *one, "%s has no effect here", name);
-    }
-}
-
-static void put_counts(struct katib *katib)
-{
-    const struct node *at = katib->spec.node;
-    if (katib->trials.node == NULL)
-        field_warning(&katib->reader, katib->spec,
-                      "there is no maxTrialCount: %d trials, not endless ones",
-                      JOB_MAX_TRIALS);
-    put_numeric(katib, &katib->native, "trials", katib->trials);
-    put_numeric(katib, &katib->native, "parallel", katib->parallel);
-    if (katib->parallel.node == NULL)
-        foreign_put_number(katib->arena, &katib->native, "parallel", PARALLEL,
-                           at);
-    put_numeric(katib, &katib->native, "maxFailed", katib->max_failed);
-    /* Katib starts no failed trial again. */
-    foreign_put_number(katib->arena, &katib->native, "retries", 0, at);
-}
-
-static void put_early(struct katib *katib)
-{
-    const struct field_reader *reader = &katib->reader;
-    const struct place at = katib->early, list = katib->early_settings;
-    struct place trials = {0}, steps = {0};
-    if (at.node == NULL)
-        return;
-    if (at.node->text == NULL || strcmp(at.node->text, "medianstop") != 0) {
-        field_error(reader, at, "must be medianstop");
-        return;
-    }
-    for (const struct place *one = list.node ? field_items(reader, list)
-                                             : &(const struct place){0};
-         one->node; one++) {
-        const char *name = node_get_string(one->node, "name", "");
-        const struct place value = field_member(reader, *one, "value");
-        if (strcmp(name, "min_trials_required") == 0)
-            trials = value;
-        else if (strcmp(name, "start_step") == 0)
-            steps = value;
-        else
-            field_warning(reader, *one, "%s has no effect here", name);
-    }
-    struct grown rule = foreign_begin(katib->arena, NODE_MAP, at.node);
-    foreign_put_text(katib->arena, &rule, "rule", "median", at.node);
-    put_numeric(katib, &rule, "minTrials", trials);
-    put_numeric(katib, &rule, "minSteps", steps);
-    if (trials.node == NULL)
-        foreign_put_number(katib->arena, &rule, "minTrials", MEDIAN_TRIALS,
-                           at.node);
-    if (steps.node == NULL)
-        foreign_put_number(katib->arena, &rule, "minSteps", MEDIAN_STEPS,
-                           at.node);
-    foreign_put(katib->arena, &katib->native, "earlyStopping", rule.node);
+    NODE_EACH (one, node_items(katib->space.node))
+        if (node_find(katib->used.node, one->key) == NULL)
+            field_warning(
+                &katib->reader, (struct place){one, katib->parameters.path},
+                "no word of the trial has the parameter %s", one->key);
 }
 
 /* ---- the whole ---- */
@@ -470,16 +436,25 @@ struct job *katib_read(const struct node *root, struct diag *diag)
     if (diag->errors > 0)
         return NULL;
     katib->native = foreign_begin(katib->arena, NODE_MAP, root);
+    katib->container = foreign_begin(katib->arena, NODE_MAP, root);
+    katib->volumes = foreign_begin(katib->arena, NODE_LIST, root);
+    katib->used = foreign_begin(katib->arena, NODE_MAP, root);
     foreign_put_name(katib->arena, &katib->native, katib->name);
+    foreign_move(katib->arena, &katib->native, "labels", katib->labels);
     put_goal(katib);
     put_parameters(katib);
-    put_algorithm(katib);
-    put_settings(katib);
-    put_counts(katib);
-    put_early(katib);
+    katib_put_search(katib);
+    katib_plan_metrics(katib);
     katib_put_trial(katib);
+    if (katib->container.node->count > 0)
+        foreign_put(katib->arena, &katib->native, "container",
+                    katib->container.node);
+    if (katib->volumes.node->count > 0)
+        foreign_put(katib->arena, &katib->native, "volumes",
+                    katib->volumes.node);
     if (diag->errors > 0)
         return NULL;
+    warn_of_unused(katib);
     katib_put_metrics(katib);
     const struct foreign foreign = {
         .root = root, .native = katib->native.node, .args = katib->args};

@@ -5,10 +5,17 @@
 
 #include "proto/form/foreign.h"
 
+/* A file that the trainer's words name, and what they name in its place. */
+struct katib_file {
+    const char *theirs; /* NULL: there is none */
+    const char *ours;
+    bool is_named; /* some word has it */
+};
+
 struct katib {
     struct field_reader reader;
     struct arena *arena;
-    struct place name, namespace, spec;
+    struct place name, labels, namespace, spec;
     int minimize; /* of enum katib_goal */
     struct place goal_type, goal, metric, additional, strategies;
     struct place algorithm, algorithm_settings;
@@ -16,13 +23,50 @@ struct katib {
     struct place parameters, early, early_settings;
     struct place collector, file, format, filters;
     struct place trial_parameters, trial_spec, primary;
+    struct katib_file metrics_file;
+    bool reads_output; /* metrics are in what the trainer prints */
     struct grown native, space;
-    struct strings args; /* of the image's own entry point */
+    struct grown used;      /* parameters that the trial's words have */
+    struct grown container; /* how containers are set up */
+    struct grown volumes;   /* folders of the machine */
+    struct strings args;    /* of the image's own entry point */
 };
 
-/* Puts what the trial template runs. */
+/* Puts a number, be it one or a text that holds one; else an error. A place
+ * without a node puts nothing. */
+void katib_put_number(struct katib *katib, struct grown *to, const char *key,
+                      struct place at);
+
+/* An error: "WHAT needs the engine kubernetes". */
+void katib_needs_cluster(const struct field_reader *reader, struct place at,
+                         const char *what);
+
+/* Warns of all members of the map but those named; no map has none. */
+void katib_warn_of_others(const struct katib *katib, struct place at,
+                          const char *const known[]);
+
+/* The value that hyperband gives to the parameter; without a node: none. */
+struct place katib_resource(const struct katib *katib, const char *parameter);
+
+/* Puts the algorithm, the counts and the early stopping, after the space. */
+void katib_put_search(struct katib *katib);
+
+/* Puts what the trial template runs, the file of metrics being planned. */
 void katib_put_trial(struct katib *katib);
-/* Puts how metrics are collected. */
+
+/* The container that the pod of the object at `at` runs, whose member `path`
+ * ("": the object itself) is the pod's template; without a node after an error.
+ * What the pod has beside it is put, named or refused. */
+struct place katib_find_container(struct katib *katib, struct place at,
+                                  const char *path, bool master);
+
+/* Puts the container's image, words and resources; those of the master are the
+ * job's own. */
+void katib_put_container(struct katib *katib, struct place at,
+                         struct grown *out, bool master);
+
+/* How metrics are collected: what the words have to name, then all of it. */
+void katib_plan_metrics(struct katib *katib);
 void katib_put_metrics(struct katib *katib);
 
 #endif

@@ -13,6 +13,9 @@
 
 /* Where a container has its trial's folder. */
 #define IN_CONTAINER "/hypertune/trial/"
+/* The file where Katib's spec names none. */
+#define KATIB_FILE "/var/log/katib/metrics.log"
+#define STDOUT "/dev/stdout"
 
 /* ---- patterns ---- */
 
@@ -206,6 +209,15 @@ static void read_filters(struct metrics *metrics)
 
 /* ---- collectors ---- */
 
+static bool is_kind(const struct katib *katib, const char *kind)
+{
+    const struct place at = katib->collector;
+    return strcmp(at.node == NULL         ? "StdOut"
+                  : at.node->text != NULL ? at.node->text
+                                          : "",
+                  kind) == 0;
+}
+
 static void put_stdout(struct metrics *metrics)
 {
     struct katib *katib = metrics->katib;
@@ -218,7 +230,8 @@ static void put_stdout(struct metrics *metrics)
     } else { /* as Katib's own filter */
         metrics->around[0] = (struct around){"", "=", ""};
         metrics->around[1] = (struct around){"", " = ", ""};
-        metrics->n_around = 2;
+        metrics->around[2] = (struct around){"", "= ", ""};
+        metrics->n_around = 3;
     }
     put_patterns(metrics);
     if (metrics->patterns.node->count == 0)
@@ -227,32 +240,72 @@ static void put_stdout(struct metrics *metrics)
     foreign_put(katib->arena, &katib->native, "metrics", map.node);
 }
 
-static void put_file(struct katib *katib)
+/* A path in words is that of a file in the trial's own folder, which is read as
+ * it grows, or for text lines the standard output, which patterns read. */
+void katib_plan_metrics(struct katib *katib)
 {
-    const char *path = katib->file.node ? katib->file.node->text : NULL;
-    const char *format = katib->format.node ? katib->format.node->text : NULL;
+    static const struct field_choice formats[] = {
+        {"TEXT", -1, 0}, {"JSON", -1, 1}, {NULL, 0, 0}};
+    const struct field row = {.name = "format", .choices = formats};
+    const struct place at = katib->file;
+    const char *base, *slash;
+    katib->reads_output = is_kind(katib, "StdOut");
+    if (!is_kind(katib, "File"))
+        return;
+    const struct field_choice *format =
+        katib->format.node ? field_choice(&katib->reader, katib->format, &row)
+                           : formats;
+    katib->metrics_file.theirs = KATIB_FILE;
+    if (at.node != NULL && node_string(at.node) == NULL)
+        field_wrong_kind(&katib->reader, at, "a path");
+    else if (at.node != NULL)
+        katib->metrics_file.theirs = at.node->text;
+    slash = strrchr(katib->metrics_file.theirs, '/');
+    base = slash != NULL ? slash + 1 : katib->metrics_file.theirs;
+    if (base[0] == '\0')
+        field_error(&katib->reader, at, "must be a file's path");
+    katib->metrics_file.ours =
+        format != NULL && format->value != 0
+            ? arena_printf(katib->arena, TRIAL_DIR_REFERENCE "/%s", base)
+            : STDOUT;
+}
+
+/* Where a container writes below its trial's folder, nothing has to be moved.
+ */
+static const char *in_trial(struct katib *katib)
+{
+    const char *path = katib->metrics_file.theirs;
     const size_t len = sizeof IN_CONTAINER - 1;
-    const struct place at = katib->file.node ? katib->file : katib->collector;
-    if (format == NULL || strcmp(format, "JSON") != 0) {
-        field_warning(&katib->reader, at,
-                      "a file of text lines is not read here");
-        diag_hint(katib->reader.diag,
-                  "let the trainer print NAME=VALUE, and leave out "
-                  "metricsCollectorSpec");
+    return strncmp(path, IN_CONTAINER, len) != 0
+               ? NULL
+               : arena_printf(katib->arena, TRIAL_DIR_REFERENCE "/%s",
+                              path + len);
+}
+
+static void refuse_file(struct katib *katib, struct place at)
+{
+    field_error(&katib->reader, at,
+                "no word of the command is %s, so nothing can read it here",
+                katib->metrics_file.theirs);
+    diag_hint(katib->reader.diag, "let the trainer print NAME=VALUE, and leave "
+                                  "out metricsCollectorSpec");
+}
+
+static void put_json_file(struct katib *katib, struct place at)
+{
+    const char *file = katib->metrics_file.is_named ? katib->metrics_file.ours
+                                                    : in_trial(katib);
+    if (file == NULL) {
+        refuse_file(katib, at);
         return;
     }
-    if (path == NULL || strncmp(path, IN_CONTAINER, len) != 0) {
+    if (katib->metrics_file.is_named)
         field_warning(&katib->reader, at,
-                      "only files in the trial's own folder are read");
-        diag_hint(katib->reader.diag,
-                  "let the trainer write " IN_CONTAINER "metrics.json");
-        return;
-    }
-    struct grown map = foreign_begin(katib->arena, NODE_MAP, katib->file.node);
-    foreign_put_text(
-        katib->arena, &map, "file",
-        arena_printf(katib->arena, TRIAL_DIR_REFERENCE "/%s", path + len),
-        katib->file.node);
+                      "is %s in the trial's words, its own folder", file);
+    if (katib->filters.node != NULL)
+        foreign_no_effect(&katib->reader, katib->filters, NULL, NULL);
+    struct grown map = foreign_begin(katib->arena, NODE_MAP, at.node);
+    foreign_put_text(katib->arena, &map, "file", file, at.node);
     foreign_put(katib->arena, &katib->native, "metrics", map.node);
 }
 
@@ -266,6 +319,9 @@ static void add_name(struct metrics *metrics, struct place at)
     if (pattern_compile(katib->arena, arena_printf(katib->arena, "{%s}", name),
                         &pattern, NULL) == HT_OK)
         metrics->names[metrics->n++] = at.node;
+    else if (at.node == katib->metric.node)
+        field_error(&katib->reader, at,
+                    "a metric of this name cannot be read from lines");
     else
         field_warning(&katib->reader, at,
                       "a metric of this name cannot be read from lines");
@@ -285,19 +341,46 @@ static void find_names(struct metrics *metrics)
             add_name(metrics, *one);
 }
 
+static void put_text_file(struct metrics *metrics, struct place at)
+{
+    struct katib *katib = metrics->katib;
+    if (!katib->metrics_file.is_named) {
+        refuse_file(katib, at);
+        return;
+    }
+    field_warning(&katib->reader, at,
+                  "is " STDOUT " in the trial's words: its lines are printed");
+    find_names(metrics);
+    put_stdout(metrics);
+}
+
+static void refuse_collector(struct katib *katib, const char *kind)
+{
+    const char *metric = katib->metric.node->text;
+    field_error(&katib->reader, katib->collector,
+                "nothing here collects metrics as %s does", kind);
+    diag_hint(katib->reader.diag,
+              "leave out metricsCollectorSpec, and print %s=VALUE or call "
+              "hypertune.report()",
+              metric);
+}
+
 void katib_put_metrics(struct katib *katib)
 {
-    const struct place at = katib->collector;
-    const char *kind = at.node && at.node->text ? at.node->text : "StdOut";
+    const struct place at = katib->file.node ? katib->file : katib->collector;
     struct metrics metrics = {.katib = katib};
-    if (strcmp(kind, "StdOut") == 0) {
+    if (is_kind(katib, "StdOut")) {
+        if (katib->file.node != NULL)
+            foreign_no_effect(&katib->reader, katib->file, NULL, NULL);
         find_names(&metrics);
         put_stdout(&metrics);
-    } else if (strcmp(kind, "File") == 0) {
-        put_file(katib);
+    } else if (!is_kind(katib, "File")) {
+        refuse_collector(katib, katib->collector.node->text
+                                    ? katib->collector.node->text
+                                    : "this");
+    } else if (strcmp(katib->metrics_file.ours, STDOUT) == 0) {
+        put_text_file(&metrics, at);
     } else {
-        foreign_warn_of_reports(
-            &katib->reader, katib->metric,
-            arena_printf(katib->arena, "a collector of kind %s", kind));
+        put_json_file(katib, at);
     }
 }

@@ -273,6 +273,9 @@ static bool may_begin(const struct piece *piece, const char *line,
         return true;
     if (is_field(piece) && c[-1] == '-')
         return false; /* the sign belongs to the number */
+    if (c - line > 1 && c[-1] == '-' &&
+        (isalpha((unsigned char)c[-2]) || c[-2] == '_'))
+        return false; /* "val-loss" is a name of its own */
     return !is_word_byte(c[-1]);
 }
 

@@ -5,7 +5,7 @@
  * the step, a whole number from 0; {*}, also written .*, takes any text up to
  * the next literal. {{ and }} are the braces themselves. A pattern that begins
  * with a letter, a digit or a field begins at the start of a word, so
- * loss={loss} does not read val_loss=0.3.
+ * loss={loss} reads neither val_loss=0.3 nor val-loss=0.3.
  *
  * Needs libc alone: the static tool inside containers reads pipes with it. */
 #ifndef HT_PROTO_JOB_PATTERN_H

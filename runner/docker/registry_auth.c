@@ -2,13 +2,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
-#include <signal.h>
-#include <spawn.h>
 #include <stdbool.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/pidfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -16,130 +11,38 @@
 
 #include "proto/base/clock.h"
 #include "proto/base/limits.h"
+#include "proto/base/secret_file.h"
 #include "proto/base/text.h"
 #include "proto/base/whole.h"
-#include "runner/base/child.h"
+#include "runner/base/ask_child.h"
 #include "runner/base/json.h"
 
 enum { MOST_BYTES = 64 * 1024 };
 
-struct helper {
-    const char *program;
-    pid_t pid;
-    int output; /* its stdout */
-    int64_t deadline_ms;
-    struct text said;
-};
-
-/* ---- starting ---- */
-
-/* A file that the helper finds at its stdin: a pipe would need care for helpers
- * that never read. */
-static int make_input(const char *server)
-{
-    const int fd = memfd_create("server", MFD_CLOEXEC);
-    const size_t len = strlen(server);
-    if (fd < 0)
-        return -1;
-    if (write(fd, server, len) == (ssize_t)len && lseek(fd, 0, SEEK_SET) == 0)
-        return fd;
-    close(fd);
-    return -1;
-}
-
-static enum ht_status start(struct helper *helper, const char *server,
-                            struct ht_error *err)
-{
-    int ends[2];
-    const int input = make_input(server);
-    if (input < 0)
-        return ht_fail_errno(err, errno, "%s", helper->program);
-    if (pipe2(ends, O_CLOEXEC) != 0) {
-        const int code = errno;
-        close(input);
-        return ht_fail_errno(err, code, "%s", helper->program);
-    }
-    const char *const argv[] = {helper->program, "get", NULL};
-    /* Its own group, so that a slow one is ended with all it started. */
-    const struct child child = {.argv = argv,
-                                .input = input,
-                                .output = ends[1],
-                                .group = POSIX_SPAWN_SETPGROUP};
-    const int code = child_start_kept(&child, &helper->pid);
-    close(input);
-    close(ends[1]);
-    helper->output = ends[0];
-    if (code == 0)
-        return HT_OK;
-    close(ends[0]);
-    return ht_fail_errno(err, code, "cannot run %s", helper->program);
-}
-
-/* ---- reading ---- */
-
-/* False when the time is over. */
-static bool wait_for(const struct helper *helper, int fd)
-{
-    struct pollfd wanted = {.fd = fd, .events = POLLIN};
-    for (;;) {
-        const int64_t left = helper->deadline_ms - clock_monotonic_ms();
-        if (left <= 0)
-            return false;
-        if (poll(&wanted, 1, (int)left) > 0)
-            return true;
-    }
-}
-
-/* All its output; false when that is too much or takes too long. */
-static bool read_output(struct helper *helper)
-{
-    char bytes[4096];
-    while (helper->said.len <= MOST_BYTES && wait_for(helper, helper->output)) {
-        const ssize_t n = read(helper->output, bytes, sizeof bytes);
-        if (n == 0)
-            return true;
-        if (n > 0)
-            text_append(&helper->said, bytes, (size_t)n);
-        else if (errno != EINTR)
-            return false;
-    }
-    return false;
-}
-
-/* Waits for its end, or kills it. */
-static int reap(const struct helper *helper, bool wanted)
-{
-    const int fd = wanted ? pidfd_open(helper->pid, 0) : -1;
-    if (fd < 0 || !wait_for(helper, fd))
-        kill(-helper->pid, SIGKILL);
-    if (fd >= 0)
-        close(fd);
-    return child_reap(helper->pid);
-}
-
 /* The output of a failed helper may have secrets, so only its known message for
  * "none" counts. */
-static enum ht_status read_words(struct arena *arena, struct helper *helper,
-                                 int exit, const struct node **found,
+static enum ht_status read_words(struct arena *arena, const char *program,
+                                 const struct child_answer *answer,
+                                 const struct node **found,
                                  struct ht_error *err)
 {
     static const char none[] = "credentials not found";
-    const char *words = helper->said.data != NULL ? helper->said.data : "";
+    const char *words = text_string(&answer->output);
+    const int exit = answer->status;
     if (WIFSIGNALED(exit))
-        return ht_fail(err, HT_IO, "%s was killed, or was too slow",
-                       helper->program);
+        return ht_fail(err, HT_IO, "%s was killed, or was too slow", program);
     if (WEXITSTATUS(exit) != 0 && strncmp(words, none, sizeof none - 1) == 0) {
         *found = NULL;
         return HT_OK;
     }
     if (WEXITSTATUS(exit) != 0)
-        return ht_fail(err, HT_IO, "%s failed with code %d", helper->program,
+        return ht_fail(err, HT_IO, "%s failed with code %d", program,
                        WEXITSTATUS(exit));
-    const struct node *map = json_read(arena, words, helper->said.len);
+    const struct node *map = json_read(arena, words, answer->output.len);
     if (node_get_string(map, "Username", NULL) == NULL ||
         node_get_string(map, "Secret", NULL) == NULL)
         return ht_fail(err, HT_IO, "%s did not answer with credentials",
-                       helper->program);
+                       program);
     *found = map;
     return HT_OK;
 }
@@ -151,18 +54,22 @@ enum ht_status registry_auth_ask_helper(struct arena *arena, const char *name,
 {
     if (name[0] == '\0' || strchr(name, '/') != NULL)
         return ht_fail(err, HT_INVALID, "\"%s\" is no name of a helper", name);
-    struct helper helper = {
-        .program = arena_printf(arena, "docker-credential-%s", name),
-        .deadline_ms = clock_monotonic_ms() + limit_ms,
-    };
-    enum ht_status status = start(&helper, server, err);
-    if (status != HT_OK)
-        return status;
-    const bool complete = read_output(&helper);
-    close(helper.output);
-    const int exit = reap(&helper, complete);
-    status = read_words(arena, &helper, exit, found, err);
-    text_free(&helper.said);
+    const char *program = arena_printf(arena, "docker-credential-%s", name);
+    const char *const argv[] = {program, "get", NULL};
+    struct child_answer answer;
+    const int code =
+        child_ask(&(struct child_question){.argv = argv,
+                                           .input = server,
+                                           .most = MOST_BYTES,
+                                           .deadline_ms =
+                                               clock_monotonic_ms() + limit_ms},
+                  &answer);
+    if (code != 0)
+        return ht_fail_errno(err, code, "cannot run %s", program);
+    const enum ht_status status =
+        read_words(arena, program, &answer, found, err);
+    secret_wipe(&answer.output);
+    text_free(&answer.errors);
     return status;
 }
 

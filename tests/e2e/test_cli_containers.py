@@ -137,6 +137,52 @@ def what_died_is_started_again_by_the_next_command(engine):
         tap.equal(len(trial["hypertune"]["attempts"]), 1, "attempts:")
 
 
+KATIB = """
+apiVersion: kubeflow.org/v1beta1
+kind: Experiment
+metadata: {name: katib}
+spec:
+  objective: {type: maximize, objectiveMetricName: score}
+  algorithm: {algorithmName: grid}
+  maxTrialCount: 2
+  parameters:
+    - {name: x, parameterType: discrete, feasibleSpace: {list: ["1", "3"]}}
+%s
+  trialTemplate:
+    primaryContainerName: main
+    trialParameters: [{name: theirs, reference: x}]
+    trialSpec:
+      apiVersion: batch/v1
+      kind: Job
+      spec:
+        template:
+          spec:
+            restartPolicy: Never
+            containers:
+              - name: main
+                image: %s
+                command: [sh, -c, "echo score=$0$ADD >>$1"]
+                args: ["${trialParameters.theirs}", %s]
+                env: [{name: ADD, value: ".5"}]
+"""
+
+# A file of text lines becomes the standard output, whose lines patterns read.
+FILE = """  metricsCollectorSpec:
+    collector: {kind: File}
+    source: {fileSystemPath: {path: /logs/out.log, kind: File}}"""
+
+
+def jobs_of_katib_run_in_their_image(engine):
+    for collector, path in (("", "/dev/stderr"), (FILE, "/logs/out.log")):
+        with Home() as home:
+            spec_file = home.write("katib.yaml", KATIB % (
+                collector, engines.TINY, path))
+            home.cli("submit", spec_file, "--wait", DOCKER_HOST=engine.host)
+            best = json.loads(home.cli("best", "katib", "-o", "json")[0])
+            tap.equal([one["value"] for one in
+                       best["finalMeasurement"]["metrics"]], [3.5], path)
+
+
 def a_runner_says_what_it_does_before_a_trial_runs(engine):
     with Home() as home:
         path = home.write("image.yaml", spec(
@@ -169,6 +215,7 @@ def cases_of(engine):
     return [bound(case) for case in (
         an_image_just_works_on_the_own_server,
         what_died_is_started_again_by_the_next_command,
+        jobs_of_katib_run_in_their_image,
         a_runner_says_what_it_does_before_a_trial_runs)]
 
 

@@ -103,6 +103,45 @@ def an_experiment_of_katib_runs_as_processes_too():
         tap.equal(words_of(home, "exp"), ["got --theirX=%r" % x for x in values])
 
 
+# As Katib's trainers do it: values are texts in JSON, lines have a date.
+LOGGER = """import json, logging, os, sys
+x = float(sys.argv[-1].split("=")[1])
+if sys.argv[1] == "json":
+    with open(os.environ["HYPERTUNE_TRIAL_DIR"] + "/m.json", "w") as file:
+        for value in (x * x + 1, x * x):
+            print(json.dumps({"timestamp": 1.5, "loss": str(value)}), file=file)
+else:
+    logging.basicConfig(filename="/dev/stdout", level=logging.INFO,
+                        format="%(asctime)s %(message)s")
+    for value in (x * x + 1, x * x):
+        logging.info("{metricName: loss, metricValue: %s}", value)
+"""
+
+COLLECTOR = """
+  metricsCollectorSpec:
+    collector: {kind: File}
+    source:
+      fileSystemPath: {path: /logs/m.json, kind: File, format: %s}
+      filter: {metricsFormat: [
+        '{metricName: ([\\w|-]+), metricValue: ((-?\\d+)(\\.\\d+)?)}']}
+  maxTrialCount"""
+
+
+def files_that_a_trainer_of_katib_writes_are_read():
+    for form, reads in (("JSON", "${trialDir}/m.json"),
+                        ("TEXT", "/dev/stdout")):
+        with Home() as home:
+            home.write("log.py", LOGGER)
+            text = KATIB.replace("\n  maxTrialCount", COLLECTOR % form).replace(
+                "[train]", "[train, --log=/logs/m.json]")
+            best, err = run(home, "exp.yaml", text, "--", sys.executable,
+                            "log.py", form.lower())
+            tap.contains("is %s in the trial's words" % reads, err)
+            trials = json.loads(home.cli("trials", "exp", "-o", "json")[0])
+            tap.equal(best, min(float(trial["parameters"][0]["value"]) ** 2
+                                for trial in trials), form)
+
+
 def a_sweep_of_hydra_is_a_run_with_overrides():
     with Home() as home:
         best, err = run(home, "config.yaml", HYDRA, "-n", "4", "--metric",
@@ -148,6 +187,7 @@ def the_server_and_the_python_client_read_them_as_well():
 tap.run([
     a_sweep_of_wandb_runs_with_the_agents_arguments,
     an_experiment_of_katib_runs_as_processes_too,
+    files_that_a_trainer_of_katib_writes_are_read,
     a_sweep_of_hydra_is_a_run_with_overrides,
     flags_complete_a_search_space_of_optuna,
     the_server_and_the_python_client_read_them_as_well,

@@ -35,6 +35,9 @@ PORT = re.compile(r"started successfully on port (\d+)")
 # comes or goes, as those of containers do; not a fault of the page.
 DISTURBED = "net::ERR_NETWORK_CHANGED"
 
+# What the driver says of an element that was drawn anew before the click.
+REDRAWN = ("stale element", "not interactable")
+
 # Runs before each page's own scripts, and outlives what they do.
 WATCHER = """
 window.seenByTest = [];
@@ -268,21 +271,24 @@ class Browser:
                 selector, label or "", self.text()[:600]))
         return found[ELEMENT]
 
-    def _act(self, selector, label, acts):
+    def _act(self, selector, label, acts, before=None):
         """Sends [(action, body)] to an element; one that was drawn anew in
-        between is looked for again."""
+        between is looked for again. `before`: a script that brings it in
+        sight, which gets the label."""
         for last in (False, False, False, True):
+            if before:
+                self.run(before, label)
             one = "%s/element/%s/" % (self.session, self.find(selector, label))
             try:
                 for action, body in acts:
                     self._send("POST", one + action, body)
                 return
             except AssertionError as problem:
-                if last or "stale element" not in str(problem):
+                if last or not any(text in str(problem) for text in REDRAWN):
                     raise
 
-    def click(self, selector, label=None):
-        self._act(selector, label, [("click", {})])
+    def click(self, selector, label=None, before=None):
+        self._act(selector, label, [("click", {})], before)
 
     def type(self, selector, text, label=None):
         """Makes `text` the value of a field, as a person does."""

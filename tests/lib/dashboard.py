@@ -104,14 +104,10 @@ def act(page, label):
     the buttons of its head, or the menu of the rest."""
     page.wait("[...document.querySelectorAll('.actions button')].some("
               "one => one.textContent === %s)" % json.dumps(label), label)
-    menu = page.run("return [...document.querySelectorAll('.actions > .menu')]"
-                    ".findIndex(one => [...one.querySelectorAll('button')]"
-                    ".some(button => button.textContent === arguments[0]))",
-                    label)
-    if menu >= 0:
-        page.run("document.querySelectorAll('.actions > .menu')[arguments[0]]"
-                 ".open = true", menu)
-    page.click(".actions button", label)
+    page.click(".actions button", label, before="""
+        const menu = [...document.querySelectorAll('.actions button')].find(
+          one => one.textContent === arguments[0])?.closest('.menu');
+        if (menu) menu.open = true""")
 
 
 def behaves(page, what):

@@ -173,22 +173,24 @@ function actionsOf(store) {
 
 const actionButton = ({label, kind, act}) => element(kind ? `button.${kind}` : "button", {onclick: act}, label);
 
-// Fills `root`. Returns the function that ends it.
+// Fills `root`. Returns the function that ends it. The menus are made once, so
+// that none closes under the pointer when what there is to do changes.
 export function actionsBar(root, store) {
+  const copying = copyMenu(store), others = element("div.card");
+  const more = element("details.menu", {}, element("summary.button", {}, "More"), others);
+  const first = element("div.row");
+  replace(root, element("div.row.actions", {role: "toolbar", ariaLabel: "Actions"}, copying, first, more));
   let shown = null;
 
   function draw() {
-    const actions = actionsOf(store), hasBest = Boolean(store.status.best) && searches(store);
-    // Made anew only when it differs, so that no menu closes under the pointer.
-    const now = `${actions.map(({label}) => label).join()} ${hasBest}`;
+    const actions = actionsOf(store), rest = actions.filter(one => !one.first);
+    copying.hidden = !store.status.best || !searches(store);
+    more.hidden = rest.length === 0;
+    const now = actions.map(({label}) => label).join();
     if (now === shown) return;
     shown = now;
-    const rest = actions.filter(({first}) => !first);
-    replace(root, element("div.row.actions", {role: "toolbar", ariaLabel: "Actions"},
-      hasBest && copyMenu(store),
-      actions.filter(({first}) => first).map(actionButton),
-      rest.length > 0 && element("details.menu", {}, element("summary.button", {}, "More"),
-        element("div.card", {}, rest.map(actionButton)))));
+    replace(first, actions.filter(one => one.first).map(actionButton));
+    replace(others, rest.map(actionButton));
   }
 
   draw();

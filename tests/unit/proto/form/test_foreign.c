@@ -39,6 +39,23 @@ static void add_native(const struct job *job, struct text *out)
     text_free(&json);
 }
 
+/* The native form of it is a spec, and the same job. */
+static void check_native(const struct job *job)
+{
+    struct diag diag;
+    struct text json = {0}, diff = {0};
+    json_print(native_write(job), &json);
+    diag_init(&diag, arena, "native", json.data, json.len);
+    const struct node *root = node_read_json(arena, json.data, json.len, &diag);
+    const struct job *back = root != NULL ? native_read(root, &diag) : NULL;
+    CHECK(back != NULL);
+    if (back != NULL)
+        form_diff(job, back, &diff);
+    CHECK_TEXT(diff.data ? diff.data : "", "");
+    text_free(&json);
+    text_free(&diff);
+}
+
 static void check_file(const char *path)
 {
     struct diag diag;
@@ -50,6 +67,8 @@ static void check_file(const char *path)
     add_items(&diag, &said);
     if (job != NULL)
         add_native(job, &said);
+    if (job != NULL && job->pools[0].command.n + (job->pools[0].image != NULL))
+        check_native(job);
     if (getenv("HYPERTUNE_TEST_WRITE") != NULL) {
         FILE *file = fopen(beside, "we");
         CHECK(file != NULL && fputs(said.data, file) >= 0 && fclose(file) == 0);
@@ -76,6 +95,38 @@ static void each_file_becomes_what_is_beside_it(void)
     }
     if (n >= 0)
         free(entries);
+}
+
+/* Lists of any length are refused at their place, not read to their end. */
+static void an_experiment_of_any_size_is_refused_at_its_place(void)
+{
+    static const struct {
+        const char *before, *item, *after, *path;
+    } lists[] = {
+        {"parameters: [", "{name: x}, ", "{name: y}]", "spec.parameters"},
+        {"parameters: [{name: x, parameterType: int, feasibleSpace: {min: 1, "
+         "max: 2}}], trialTemplate: {trialSpec: {kind: Job, spec: {template: "
+         "{spec: {containers: [{image: i, args: [",
+         "a, ", "a]}]}}}}}",
+         "spec.trialTemplate.trialSpec.spec.template.spec.containers[0].args"}};
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+        struct diag diag;
+        struct text yaml = {0};
+        text_printf(&yaml,
+                    "apiVersion: kubeflow.org/v1beta1\nkind: Experiment\n"
+                    "spec: {maxTrialCount: 2, objective: {type: minimize, "
+                    "objectiveMetricName: loss}, %s",
+                    lists[i].before);
+        for (size_t k = 0; k < 20000; k++)
+            text_puts(&yaml, lists[i].item);
+        text_printf(&yaml, "%s}\n", lists[i].after);
+        CHECK(spec_read(arena, form_read, yaml.data, &diag) == NULL);
+        bool found = false;
+        for (const struct diag_item *item = diag.first; item; item = item->next)
+            found |= strcmp(item->path, lists[i].path) == 0;
+        CHECK(found);
+        text_free(&yaml);
+    }
 }
 
 static const struct node *read_space(const char *json, struct diag *diag)
@@ -149,6 +200,7 @@ int main(void)
     json_init();
     arena = arena_new();
     RUN(each_file_becomes_what_is_beside_it);
+    RUN(an_experiment_of_any_size_is_refused_at_its_place);
     RUN(optunas_distributions_of_all_versions_are_parameters);
     RUN(a_bad_distribution_is_told_with_its_place);
     arena_free(arena);

@@ -1,0 +1,33 @@
+/* access.h - whether we may do in a namespace what the runner needs there, and
+ * the Role that is missing, as an admin can apply it. */
+#ifndef HT_RUNNER_KUBERNETES_ACCESS_H
+#define HT_RUNNER_KUBERNETES_ACCESS_H
+
+#include <stddef.h>
+
+#include "proto/base/arena.h"
+#include "proto/base/error.h"
+
+struct kube;
+
+struct kube_right {
+    const char *group;    /* "batch"; "" is the first API */
+    const char *resource; /* "pods/log" */
+    const char *verbs;    /* "get list", separated by blanks */
+};
+struct kube_access { /* in the arena */
+    size_t n;        /* 0: nothing is missing */
+    struct kube_right *missing;
+};
+
+/* Asks the cluster about every verb of every right (SelfSubjectAccessReview),
+ * which any known user may. Errors of kube_call(). */
+enum ht_status kube_access_ask(struct kube *kube, const char *namespace,
+                               struct arena *arena, struct kube_access *access,
+                               struct ht_error *err);
+
+/* A Role with what is missing, as YAML for kubectl apply; in the arena. */
+const char *kube_access_role(struct arena *arena, const char *namespace,
+                             const struct kube_access *access);
+
+#endif
