@@ -10,15 +10,15 @@ enum { WAIT_MS = 10000 }; /* for the first connection */
 enum ht_status engine_far_open(const struct site *site, struct far **far,
                                struct site *there, struct ht_error *err)
 {
-    const struct far_settings settings = {
-        .site = site, .ssh = site->slurm_ssh, .folder = site->slurm_folder};
     *there = *site;
     if (!site->far)
         return HT_OK;
     there->inherited = (struct pairs){0}; /* of this machine */
     there->credentials = NULL;            /* they stay here */
     const enum ht_status status =
-        *far != NULL ? HT_OK : far_open(&settings, far, err);
+        *far != NULL
+            ? HT_OK
+            : far_open_ssh(site, site->slurm_ssh, site->slurm_folder, far, err);
     return status != HT_OK ? status : far_wait(*far, WAIT_MS, there, err);
 }
 

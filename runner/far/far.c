@@ -9,57 +9,33 @@
 #include <unistd.h>
 
 #include "proto/base/clock.h"
-#include "proto/net/ssh_control.h"
 #include "proto/tree/walk.h"
-#include "runner/base/disk.h"
 #include "runner/base/safe_path.h"
 #include "runner/far/parts.h"
 
-enum {
-    SETTLE_MS = 8000,
-    HASH_DIGITS = 16, /* of the program's name */
-    MOST_SHIM = 64 * 1024 * 1024
-};
+enum { SETTLE_MS = 8000 };
 
 /* ---- begin and end ---- */
 
-static enum ht_status name_shim(struct far *far, struct ht_error *err)
-{
-    unsigned char hash[TOKEN_HASH_BYTES];
-    struct disk_bytes bytes;
-    struct arena *arena = arena_new();
-    const char *slash = strrchr(far->site->shim, '/');
-    const enum ht_status status =
-        disk_read(arena,
-                  arena_strndup(arena, far->site->shim,
-                                (size_t)(slash - far->site->shim)),
-                  slash + 1, MOST_SHIM, &bytes, err);
-    if (status == HT_OK) {
-        token_sha256(hash, bytes.data, bytes.len);
-        token_hex(far->hash, hash);
-        far->hash[HASH_DIGITS] = '\0';
-    }
-    arena_free(arena);
-    return status;
-}
-
-static enum ht_status name_kit(struct far *far, struct ht_error *err)
+enum ht_status far_name_kit(const struct site *site, struct arena *arena,
+                            const char **kit, struct ht_error *err)
 {
     static const struct walk_rules rules = {.code = false};
-    struct arena *arena = arena_new();
+    struct arena *scratch = arena_new();
     struct walked walked;
     struct text text = {0};
     char name[TREE_NAME];
     enum ht_status status = HT_OK;
-    if (far->site->kit != NULL)
-        status = walk_folder(arena, far->site->kit, &rules, &walked, err);
-    if (status == HT_OK && far->site->kit != NULL) {
+    *kit = NULL;
+    if (site->kit != NULL)
+        status = walk_folder(scratch, site->kit, &rules, &walked, err);
+    if (status == HT_OK && site->kit != NULL) {
         tree_manifest_write(&walked.manifest, &text);
         tree_manifest_name(text.data, text.len, name);
-        far->kit = arena_printf(far->arena, "kit/%s", name);
+        *kit = arena_printf(arena, "kit/%s", name);
     }
     text_free(&text);
-    arena_free(arena);
+    arena_free(scratch);
     return status;
 }
 
@@ -91,44 +67,39 @@ static void free_far(struct far *far)
         close(far->state);
     if (far->wake >= 0)
         close(far->wake);
+    far->way->end(far->context);
     text_free(&far->queue);
     free(far->root);
     arena_free(far->arena);
     free(far);
 }
 
-static enum ht_status prepare(struct far *far,
-                              const struct far_settings *settings,
-                              struct ht_error *err)
+static enum ht_status prepare(struct far *far, struct ht_error *err)
 {
-    const struct site *site = settings->site;
-    far->place.ssh = settings->ssh;
-    far->wanted =
-        settings->folder != NULL
-            ? settings->folder
-            : arena_printf(far->arena, ".hypertune/slurm/%s", site->runner);
+    const struct site *site = far->site;
     far->state = open(site->state, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (far->state < 0)
         return ht_fail_errno(err, errno, "%s", site->state);
     far->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (far->wake < 0)
         return ht_fail_errno(err, errno, "cannot make an eventfd");
-    enum ht_status status = ssh_control_path(far->arena, NULL, settings->ssh,
-                                             &far->place.control, err);
-    if (status == HT_OK)
-        status = name_shim(far, err);
-    if (status == HT_OK)
-        status = name_kit(far, err);
-    return status;
+    return HT_OK;
 }
 
 enum ht_status far_open(const struct far_settings *settings, struct far **far,
                         struct ht_error *err)
 {
     struct far *made = ht_xcalloc(1, sizeof *made);
-    *made = (struct far){
-        .site = settings->site, .arena = arena_new(), .state = -1, .wake = -1};
-    const enum ht_status status = prepare(made, settings, err);
+    *made = (struct far){.site = settings->site,
+                         .arena = arena_new(),
+                         .way = settings->way,
+                         .context = settings->context,
+                         .state = -1,
+                         .wake = -1};
+    made->name = arena_strdup(made->arena, settings->name);
+    if (settings->kit != NULL)
+        made->kit = arena_strdup(made->arena, settings->kit);
+    const enum ht_status status = prepare(made, err);
     if (status != HT_OK) {
         free_far(made);
         return status;
@@ -136,8 +107,7 @@ enum ht_status far_open(const struct far_settings *settings, struct far **far,
     pthread_mutex_init(&made->lock, NULL);
     clock_cond_init(&made->changed);
     (void)snprintf(made->fault, sizeof made->fault,
-                   "connects to %.200s, for the files of the cluster",
-                   settings->ssh);
+                   "connects to %.200s, for the files there", settings->name);
     const int code = pthread_create(&made->thread, NULL, far_link, made);
     if (code != 0) {
         free_far(made);
@@ -188,7 +158,8 @@ static void show(struct far *far, struct site *site)
 {
     struct arena *arena = far->arena;
     site->seen_state = arena_strdup(arena, far->root);
-    site->shim = arena_printf(arena, "%s/bin/shim-%s", far->root, far->hash);
+    if (far->way->program != NULL)
+        site->shim = far->way->program(far->context, arena, far->root);
     if (far->kit == NULL)
         return;
     site->kit = arena_printf(arena, "%s/%s", far->root, far->kit);
@@ -383,8 +354,7 @@ enum ht_status far_settle(struct far *far, struct ht_error *err)
     if (!settled)
         status =
             ht_fail(err, HT_UNAVAILABLE, "%s",
-                    far->fault[0] != '\0' ? far->fault
-                                          : "the login node does not answer");
+                    far->fault[0] != '\0' ? far->fault : "it does not answer");
     pthread_mutex_unlock(&far->lock);
     return status;
 }

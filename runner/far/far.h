@@ -1,12 +1,13 @@
-/* far.h - the files of a cluster whose file system this machine does not share,
- * over the one connection of ssh that a person opened to a login node.
+/* far.h - files of trials at a place whose file system this machine does not
+ * share: a cluster behind its login node, or one pod.
  *
  * The same paths below the state folder here and below a root folder there:
  * what the runner writes is put there, what elements and trials write comes
  * here, so that the rest of the runner sees files as on a shared file system.
- * A process of ours on the login node (runner/mirror) does the other half. All
- * that has to be known is in files on both sides: when the connection lapses,
- * or either side is killed, a new one continues where the files are.
+ * A process of ours there (runner/mirror) does the other half, at the other end
+ * of one two-way connection. All that has to be known is in files on both
+ * sides: when the connection lapses, or either side is killed, a new one
+ * continues where the files are.
  *
  * The supervising thread calls all functions but far_settle(). Each accepts far
  * NULL, for a cluster with a shared file system: then there is nothing to do.
@@ -15,27 +16,77 @@
 #define HT_RUNNER_FAR_FAR_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "proto/base/error.h"
 #include "runner/base/site.h"
 #include "runner/mirror/names.h"
 
+struct arena;
 struct far;
 
-enum { FAR_FAULT_BYTES = 256 };
+enum { FAR_FAULT_BYTES = 256, FAR_WORDS_BYTES = 160 };
+
+/* One connection: the streams of the program there. */
+struct far_stream {
+    int in, out, errors; /* for poll(); -1: closed. `in` and `out` may be one */
+    void *data;          /* of the way */
+};
+
+/* How the place is reached; called by the thread of the connection. */
+struct far_way {
+    /* Starts `hypertune-shim --mirror ROOT` there. False: it could not, *words
+     * has why. */
+    bool (*open)(void *context, struct far_stream *stream,
+                 char words[FAR_WORDS_BYTES]);
+    /* As read(2) and write(2), which never block: read() is called until
+     * EAGAIN, write() also with nothing while is_full(). */
+    ssize_t (*read)(struct far_stream *stream, char *bytes, size_t len);
+    ssize_t (*write)(struct far_stream *stream, const char *bytes, size_t len);
+    bool (*is_full)(const struct far_stream *stream);
+    /* Ends it, started or not; its exit code, -1: not known. *words: its last
+     * ones where they come only now. */
+    int (*close)(struct far_stream *stream, char words[FAR_WORDS_BYTES]);
+    /* The program there ended so before its first word: whether it may be
+     * started once more now. NULL: it may not. */
+    bool (*mend)(void *context, struct far *far, int code);
+    /* Why nothing comes or goes, for people. */
+    void (*explain)(const void *context, int code,
+                    const char words[FAR_WORDS_BYTES],
+                    char fault[FAR_FAULT_BYTES]);
+    /* The program there, for trials, in the arena; NULL: they know it. */
+    const char *(*program)(const void *context, struct arena *arena,
+                           const char *root);
+    void (*end)(void *context); /* frees it */
+};
 
 struct far_settings { /* borrowed until far_close() */
     const struct site *site;
-    const char *ssh;    /* [USER@]HOST of the login node */
-    const char *folder; /* the root there; NULL: below the user's home */
+    const char *name;          /* of the place, for people; copied */
+    const struct far_way *way; /* the context is far's from now on, also after
+                                  a failure */
+    void *context;
+    const char *kit; /* of far_name_kit(); NULL: no kit */
 };
 
+/* Where the kit of this machine is there, below the root, named by its content:
+ * "kit/..."; in the arena. NULL: the site has none.
+ * HT_IO  it cannot be read */
+enum ht_status far_name_kit(const struct site *site, struct arena *arena,
+                            const char **kit, struct ht_error *err);
+
 /* Begins to connect, again and again, in the background.
- * HT_INVALID  no such host, or the program for the other side is missing
- * HT_IO       no thread */
+ * HT_IO  no thread */
 enum ht_status far_open(const struct far_settings *settings, struct far **far,
                         struct ht_error *err);
+/* The same by ssh to a login node, [USER@]HOST, over the connection that a
+ * person has opened. `folder`: the root there; NULL: below the user's home.
+ * HT_INVALID  no such host, or the program for the other side is missing */
+enum ht_status far_open_ssh(const struct site *site, const char *host,
+                            const char *folder, struct far **far,
+                            struct ht_error *err);
 /* From now on far_settle() fails at once. */
 void far_stop(struct far *far);
 /* What runs there continues. */

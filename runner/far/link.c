@@ -1,33 +1,16 @@
-/* link.c - the thread that keeps a connection to the login node: the program
- * there, and the trees that are put. */
-#include <fcntl.h>
+/* link.c - the thread that keeps a connection to the place, and puts trees. */
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "proto/base/clock.h"
 #include "proto/base/log.h"
 #include "runner/far/parts.h"
 
 enum {
-    SILENT_MS = 60000,  /* it looks every second */
-    UPLOAD_MS = 600000, /* for the program on the other side */
     FIRST_BACKOFF_MS = 1000,
     LAST_BACKOFF_MS = 8000,
-    RETRY_MS = 30000, /* of a tree that could not be put */
-    NOT_EXECUTABLE = 126,
-    NOT_FOUND = 127,
-    SSH_FAILED = 255
+    RETRY_MS = 30000 /* of a tree that could not be put */
 };
-
-static const char start_script[] =
-    "cd \"${HOME:-.}\" && exec \"$1/bin/shim-$2\" --mirror \"$1\"";
-static const char put_script[] =
-    "cd \"${HOME:-.}\" && umask 077 && mkdir -p \"$1/bin\" && "
-    "cat >\"$1/bin/.shim.$$\" && test \"$(wc -c <\"$1/bin/.shim.$$\")\" -eq "
-    "\"$3\" && chmod 700 \"$1/bin/.shim.$$\" && "
-    "mv -f \"$1/bin/.shim.$$\" \"$1/bin/shim-$2\"";
 
 /* ---- trees ---- */
 
@@ -114,43 +97,9 @@ static void serve(struct link *link)
     }
 }
 
-static void begin(struct link *link, int64_t silent_ms)
-{
-    link->begun = link->greeted = false;
-    link->heard_at = clock_monotonic_ms();
-    link->ask_at = link->trees_at = 0;
-    link->silent_ms = silent_ms;
-    link->words[0] = '\0';
-}
-
-static void put_program(struct link *link)
-{
-    struct stat is;
-    char size[32];
-    const struct far *far = link->far;
-    const int fd = open(far->site->shim, O_RDONLY | O_CLOEXEC);
-    if (fd < 0 || fstat(fd, &is) != 0) {
-        (void)link_fail(link, "hypertune-shim cannot be read here");
-        return;
-    }
-    (void)snprintf(size, sizeof size, "%lld", (long long)is.st_size);
-    const char *const argv[] = {
-        "sh", "-c", put_script, "sh", far->wanted, link->far->hash, size, NULL};
-    begin(link, UPLOAD_MS);
-    if (link_start(link, argv, fd))
-        while (link_step(link))
-            continue;
-    close(fd);
-    (void)link_end(link);
-}
-
 static int connect_once(struct link *link)
 {
-    const struct far *far = link->far;
-    const char *const argv[] = {"sh",        "-c",      start_script, "sh",
-                                far->wanted, far->hash, NULL};
-    begin(link, SILENT_MS);
-    if (link_start(link, argv, -1))
+    if (link_start(link))
         serve(link);
     return link_end(link);
 }
@@ -161,16 +110,7 @@ static void note_end(struct far *far, const struct link *link, int code)
     const bool was = far->connection != 0;
     far->connection = 0;
     text_clear(&far->queue);
-    if (code == SSH_FAILED)
-        (void)snprintf(far->fault, sizeof far->fault,
-                       "no connection to %.60s is open; a person opens one by "
-                       "`hypertune runners connect %.60s`",
-                       far->place.ssh, far->place.ssh);
-    else
-        (void)snprintf(
-            far->fault, sizeof far->fault,
-            "the files at %.60s cannot be reached: %.150s", far->place.ssh,
-            link->words[0] != '\0' ? link->words : "the connection ended");
+    far->way->explain(far->context, code, link->words, far->fault);
     pthread_cond_broadcast(&far->changed);
     if (was && !far->stopping)
         log_event(LOG_WARN, "far.away", "reason=\"%s\"", far->fault);
@@ -192,14 +132,12 @@ void *far_link(void *context)
     struct far *far = context;
     struct link *link = ht_xcalloc(1, sizeof *link);
     int64_t backoff_ms = FIRST_BACKOFF_MS;
-    *link = (struct link){.far = far, .in = -1, .out = -1, .errors = -1};
+    link->far = far;
     while (!far_is_stopping(far)) {
         int code = connect_once(link);
-        if ((code == NOT_FOUND || code == NOT_EXECUTABLE) && !link->greeted &&
-            !far_is_stopping(far)) {
-            put_program(link);
+        if (!link->greeted && !far_is_stopping(far) && far->way->mend != NULL &&
+            far->way->mend(far->context, far, code))
             code = connect_once(link);
-        }
         note_end(far, link, code);
         backoff_ms = link->greeted ? FIRST_BACKOFF_MS : 2 * backoff_ms;
         if (backoff_ms > LAST_BACKOFF_MS)

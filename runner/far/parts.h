@@ -8,10 +8,8 @@
 #include <sys/stat.h>
 
 #include "proto/base/text.h"
-#include "proto/base/token.h"
 #include "runner/far/far.h"
 #include "runner/mirror/frame.h"
-#include "runner/slurm/call.h"
 
 struct far_sent { /* a file of ours, as it was put on this connection */
     char *path;
@@ -36,12 +34,12 @@ struct far_tree {
 struct far {
     const struct site *site;
     struct arena *arena;
-    struct call_place place;
-    const char *wanted;          /* the root, as the login node finds it */
-    char hash[TOKEN_TEXT_BYTES]; /* of hypertune-shim, by its content */
-    const char *kit;             /* path there; NULL: no kit */
-    int state;                   /* the state folder */
-    int wake;                    /* eventfd: the queue has something */
+    const char *name; /* of the place */
+    const struct far_way *way;
+    void *context;
+    const char *kit; /* path there; NULL: no kit */
+    int state;       /* the state folder */
+    int wake;        /* eventfd: the queue has something */
     pthread_t thread;
     pthread_mutex_t lock; /* of all below */
     pthread_cond_t changed;
@@ -56,7 +54,7 @@ struct far {
     bool tree_is_there;
     uint64_t looks;
     char fault[FAR_FAULT_BYTES];
-    int64_t fault_at; /* monotonic: of one at the login node */
+    int64_t fault_at; /* monotonic: of one at the place */
     struct far_watch *first;
     struct far_tree *trees;
 };
@@ -86,19 +84,18 @@ bool far_is_stopping(struct far *far);
 
 struct link {
     struct far *far;
-    pid_t pid;
-    int in, out, errors; /* -1: closed */
-    int64_t heard_at, ask_at, silent_ms;
+    struct far_stream stream;
+    int64_t heard_at, ask_at;
     int64_t trees_at; /* when trees are tried again */
     bool begun, greeted;
     struct text incoming, outgoing;
-    size_t sent;     /* of outgoing */
-    char words[160]; /* its last ones at stderr */
+    size_t sent; /* of outgoing */
+    char words[FAR_WORDS_BYTES];
 };
 
-/* Starts the command there; `input`: what it reads, -1: what is sent. */
-bool link_start(struct link *link, const char *const argv[], int input);
-/* Its exit code; -1: it was killed. */
+/* Connects once. Its end is link_end(), also after a failure. */
+bool link_start(struct link *link);
+/* The exit code of the program there; -1: not known. */
 int link_end(struct link *link);
 /* Waits for something to do, and does it; false: the connection is gone. */
 bool link_step(struct link *link);

@@ -1,4 +1,4 @@
-/* receive.c - what comes from the login node: nothing in it is trusted, as
+/* receive.c - what comes from the place: nothing in it is trusted, as
  * trials make names and contents there. */
 #include <errno.h>
 #include <fcntl.h>
@@ -127,7 +127,7 @@ static void take_fault(struct far *far, const struct frame *frame)
 {
     struct text words = {0};
     text_clean(&words, frame->data, strnlen(frame->data, frame->len));
-    (void)snprintf(far->fault, sizeof far->fault, "the login node %.220s",
+    (void)snprintf(far->fault, sizeof far->fault, "%.60s %.180s", far->name,
                    text_string(&words));
     far->fault_at = clock_monotonic_ms();
     log_event(LOG_WARN, "far.fault", "reason=\"%s\"", far->fault);

@@ -1,10 +1,6 @@
-/* stream.c - one connection: a child that is ssh, and the frames at its
- * streams. */
+/* stream.c - one connection: the frames at its streams. */
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
-#include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,80 +9,34 @@
 
 #include "proto/base/clock.h"
 #include "proto/base/log.h"
-#include "runner/base/child.h"
 #include "runner/far/parts.h"
 
 enum {
     STEP_MS = 1000,
     ASK_MS = 15000,
+    SILENT_MS = 60000,       /* it looks every second */
     MOST_BEFORE = 64 * 1024, /* bytes before FRAME_BEGIN */
     READ_BYTES = 64 * 1024
 };
 
-/* ---- the child ---- */
-
-static bool open_pipes(int pipes[3][2], bool input)
+bool link_start(struct link *link)
 {
-    for (int i = 0; i < 3; i++)
-        pipes[i][0] = pipes[i][1] = -1;
-    for (int i = input ? 0 : 1; i < 3; i++)
-        if (pipe2(pipes[i], O_CLOEXEC) != 0)
-            return false;
-    return true;
+    struct far *far = link->far;
+    link->begun = link->greeted = false;
+    link->heard_at = clock_monotonic_ms();
+    link->ask_at = link->trees_at = 0;
+    link->words[0] = '\0';
+    link->stream = (struct far_stream){.in = -1, .out = -1, .errors = -1};
+    return far->way->open(far->context, &link->stream, link->words);
 }
 
-static void close_one(int *fd)
-{
-    if (*fd >= 0)
-        close(*fd);
-    *fd = -1;
-}
-
-/* `input`: what it reads; -1: what is sent. */
-bool link_start(struct link *link, const char *const argv[], int input)
-{
-    int pipes[3][2];
-    struct arena *arena = arena_new();
-    bool started = open_pipes(pipes, input < 0);
-    if (started) {
-        const struct child child = {
-            .argv = call_words(arena, &link->far->place, argv),
-            .input = input < 0 ? pipes[0][0] : input,
-            .output = pipes[1][1],
-            .errors = pipes[2][1],
-            .group = POSIX_SPAWN_SETPGROUP};
-        started = child_start_kept(&child, &link->pid) == 0;
-    }
-    close_one(&pipes[0][0]);
-    close_one(&pipes[1][1]);
-    close_one(&pipes[2][1]);
-    link->out = pipes[0][1];
-    link->in = pipes[1][0];
-    link->errors = pipes[2][0];
-    if (link->out >= 0)
-        (void)fcntl(link->out, F_SETFL, O_NONBLOCK);
-    if (!started)
-        link->pid = 0;
-    arena_free(arena);
-    return started;
-}
-
-/* Its exit code; -1: it was killed. */
 int link_end(struct link *link)
 {
-    int status = -1;
-    close_one(&link->in);
-    close_one(&link->out);
-    close_one(&link->errors);
-    if (link->pid > 0) {
-        kill(-link->pid, SIGTERM); /* one that has ended keeps its status */
-        status = child_reap(link->pid);
-    }
-    link->pid = 0;
+    const int code = link->far->way->close(&link->stream, link->words);
     text_clear(&link->incoming);
     text_clear(&link->outgoing);
     link->sent = 0;
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    return code;
 }
 
 /* ---- what comes ---- */
@@ -126,7 +76,7 @@ static bool greet(struct link *link, const struct frame *frame)
     if (!same)
         return link_fail(link, "its folder has another path than before");
     link->greeted = true;
-    log_event(LOG_INFO, "far.connected", "host=%s root=%s", far->place.ssh,
+    log_event(LOG_INFO, "far.connected", "place=%s root=%s", far->name,
               frame->path);
     frame_write(&link->outgoing,
                 &(struct frame){.kind = FRAME_HELLO, .number = FRAME_VERSION});
@@ -184,22 +134,25 @@ static bool take_all(struct link *link)
 static bool read_frames(struct link *link)
 {
     char bytes[READ_BYTES];
-    const ssize_t n = read(link->in, bytes, sizeof bytes);
-    if (n == 0 || (n < 0 && errno != EINTR))
-        return false;
-    link->heard_at = clock_monotonic_ms();
-    if (n > 0)
+    const struct far_way *way = link->far->way;
+    ssize_t n;
+    while ((n = way->read(&link->stream, bytes, sizeof bytes)) > 0) {
+        link->heard_at = clock_monotonic_ms();
         text_append(&link->incoming, bytes, (size_t)n);
-    return take_all(link);
+        if (!take_all(link))
+            return false;
+    }
+    return n < 0 && (errno == EAGAIN || errno == EINTR);
 }
 
 /* Keeps the last line. */
 static void read_errors(struct link *link)
 {
     char bytes[sizeof link->words];
-    const ssize_t n = read(link->errors, bytes, sizeof bytes - 1);
+    const ssize_t n = read(link->stream.errors, bytes, sizeof bytes - 1);
     if (n <= 0) {
-        close_one(&link->errors);
+        close(link->stream.errors);
+        link->stream.errors = -1;
         return;
     }
     bytes[n] = '\0';
@@ -219,12 +172,12 @@ static void read_errors(struct link *link)
 static bool write_frames(struct link *link)
 {
     struct text *out = &link->outgoing;
-    const ssize_t n =
-        write(link->out, out->data + link->sent, out->len - link->sent);
+    const ssize_t n = link->far->way->write(
+        &link->stream, out->data + link->sent, out->len - link->sent);
     if (n < 0)
         return errno == EINTR || errno == EAGAIN;
     link->sent += (size_t)n;
-    if (link->sent == out->len) {
+    if (out->len > 0 && link->sent == out->len) {
         text_free(out);
         link->sent = 0;
     }
@@ -262,17 +215,20 @@ bool link_step(struct link *link)
 {
     eventfd_t count;
     take_queue(link);
+    const struct far_stream *stream = &link->stream;
+    const bool writes =
+        link->outgoing.len > 0 || link->far->way->is_full(stream);
     struct pollfd fds[] = {
-        {.fd = link->in, .events = POLLIN},
-        {.fd = link->outgoing.len > 0 ? link->out : -1, .events = POLLOUT},
-        {.fd = link->errors, .events = POLLIN},
+        {.fd = stream->in, .events = POLLIN},
+        {.fd = writes ? stream->out : -1, .events = POLLOUT},
+        {.fd = stream->errors, .events = POLLIN},
         {.fd = link->far->wake, .events = POLLIN},
     };
     const int n = poll(fds, 4, STEP_MS);
     if (far_is_stopping(link->far))
         return false;
-    if (clock_monotonic_ms() - link->heard_at > link->silent_ms)
-        return link_fail(link, "the login node does not answer");
+    if (clock_monotonic_ms() - link->heard_at > SILENT_MS)
+        return link_fail(link, "it does not answer");
     if (n <= 0)
         return true;
     if (fds[3].revents != 0)

@@ -1,4 +1,4 @@
-/* upload.c - a folder of this machine, put below the root on the login node:
+/* upload.c - a folder of this machine, put below the root there:
  * aside, then renamed, so that one of its name is whole. */
 #include <dirent.h>
 #include <errno.h>
