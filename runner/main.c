@@ -251,6 +251,9 @@ static void read_cluster(const struct runner_options *options,
     site->slurm_folder = options->slurm_folder;
     site->far = site->elastic && options->slurm_ssh != NULL;
     site->slurm_defaults = options->slurm_defaults;
+    site->kube_config = options->kube_config;
+    site->kube_context = options->kube_context;
+    site->kube_namespace = options->kube_namespace;
 }
 
 /* The settings from flags and machine. */

@@ -6,9 +6,9 @@
 #include "runner/attempt/engine.h"
 #include "runner/base/rules.h"
 
-enum { N_ENGINES = 3 };
+enum { N_ENGINES = 4 };
 static const struct engine *const engines[N_ENGINES] = {
-    &engine_process, &engine_docker, &engine_slurm};
+    &engine_process, &engine_docker, &engine_slurm, &engine_kubernetes};
 
 #define MEMBER(name) offsetof(struct runner_options, name)
 
@@ -30,7 +30,7 @@ static const struct flag table[] = {
          "what runs the replicas: " ENGINE_NAMES " (default process)"),
     FLAG("slots", "N", FLAG_POSITIVE, MEMBER(slots),
          "attempts run at once (default the GPUs, else the cores, at most 4; "
-         "on Slurm 100)"),
+         "on Slurm and Kubernetes 100)"),
     FLAG(
         "gpus", "N|all|0,1,...", FLAG_TEXT, MEMBER(gpus),
         "GPUs to give to replicas (default those of CUDA_VISIBLE_DEVICES, else "
@@ -89,6 +89,13 @@ static const struct flag table[] = {
     FLAG("slurm-test", "JOB", FLAG_TEXT, MEMBER(slurm_test),
          "the same, and whether Slurm would take this job of JSON: hypertune "
          "check --smoke"),
+    FLAG("kubernetes-config", "FILE", FLAG_TEXT, MEMBER(kube_config),
+         "kubeconfig of the cluster (default KUBECONFIG, ~/.kube/config, or in "
+         "a pod its service account)"),
+    FLAG("kubernetes-context", "NAME", FLAG_TEXT, MEMBER(kube_context),
+         "context in it (default its current one)"),
+    FLAG("kubernetes-namespace", "NAME", FLAG_TEXT, MEMBER(kube_namespace),
+         "namespace of the pods (default that of the context)"),
     FLAG("exit-when-alone", NULL, FLAG_SWITCH, MEMBER(exit_when_alone),
          "end after 30 s without server and attempts"),
     {.name = NULL}};

@@ -14,17 +14,17 @@
 struct engine;
 
 struct runner_options {
-    const char *server;      /* HTTP URL; required */
-    const char *token_file;  /* required */
-    struct trust trust;      /* in the server */
-    const char *engine;      /* name */
-    int64_t slots;           /* attempts at once; 0: on Slurm 100, else as many
-                                as there are GPUs, else the cores, at most 4 */
-    const char *gpus;        /* see gpus.h; NULL: those that are visible */
-    const char *label;       /* "k=v,..."; NULL: none */
-    const char *machine;     /* name of the machine; NULL: its own id */
-    const char *state;       /* folder; NULL: "runs" beside the token file */
-    bool exit_when_alone;    /* end without server and attempts */
+    const char *server;     /* HTTP URL; required */
+    const char *token_file; /* required */
+    struct trust trust;     /* in the server */
+    const char *engine;     /* name */
+    int64_t slots;        /* attempts at once; 0: on a cluster 100, else as many
+                             as there are GPUs, else the cores, at most 4 */
+    const char *gpus;     /* see gpus.h; NULL: those that are visible */
+    const char *label;    /* "k=v,..."; NULL: none */
+    const char *machine;  /* name of the machine; NULL: its own id */
+    const char *state;    /* folder; NULL: "runs" beside the token file */
+    bool exit_when_alone; /* end without server and attempts */
     const char *volume_root; /* folders, separated by commas; NULL: none */
     const char *gcs_root;    /* folder; NULL: none */
     const char *secrets;     /* folder; NULL: none */
@@ -41,6 +41,8 @@ struct runner_options {
     const char *slurm_defaults; /* file; NULL: none */
     bool slurm_look;            /* these two: cluster_look(), nothing else */
     const char *slurm_test;     /* NULL: no test */
+    /* See struct kube_config_wish. */
+    const char *kube_config, *kube_context, *kube_namespace;
 };
 
 /* Strings point into argv, the environment or constants. For --help or
@@ -51,7 +53,8 @@ enum ht_status runner_options_read(const struct flags_source *source,
                                    struct runner_options *options,
                                    struct text *shown, struct ht_error *err);
 
-#define ENGINE_NAMES "process, docker, slurm" /* those of this version */
+/* Those of this version. */
+#define ENGINE_NAMES "process, docker, slurm, kubernetes"
 /* NULL when this version has no engine of that name. */
 const struct engine *runner_options_engine(const char *name);
 

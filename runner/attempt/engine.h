@@ -1,5 +1,5 @@
 /* engine.h - the functions that each engine (processes of this machine,
- * containers, batch jobs of a cluster) offers to an attempt.
+ * containers, batch jobs of a cluster, pods) offers to an attempt.
  *
  * An engine keeps its state outside the runner (folders, labels), so that
  * start() works after the runner was killed between any two steps. The
@@ -118,5 +118,6 @@ struct engine {
 extern const struct engine engine_process;
 extern const struct engine engine_docker;
 extern const struct engine engine_slurm;
+extern const struct engine engine_kubernetes;
 
 #endif

@@ -61,6 +61,9 @@ struct site {
     const char *slurm_rest, *slurm_token, *slurm_ssh;
     const char *slurm_folder;   /* beside slurm_ssh: the root of runner/far */
     const char *slurm_defaults; /* file of slurm_read_defaults(), NULL: none */
+
+    /* Kubernetes; see struct kube_config_wish. */
+    const char *kube_config, *kube_context, *kube_namespace;
 };
 
 #endif

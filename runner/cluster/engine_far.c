@@ -1,6 +1,5 @@
 #include "runner/cluster/engine_far.h"
 
-#include "proto/job/metrics_file.h"
 #include "runner/base/disk.h"
 #include "runner/base/safe_path.h"
 #include "runner/cluster/place.h"
@@ -40,26 +39,8 @@ bool engine_far_has_trees(struct far *far, const struct site *there,
     return state == FAR_READY;
 }
 
-/* Only a file in the trial's own folders comes from another machine. */
-static const char *find_extra(const struct order *order)
-{
-    const struct replica_order *master = &order->replicas[0];
-    const char *name = order->metrics_file;
-    const char *rest = name != NULL ? metrics_file_in_trial(name) : NULL;
-    const char *below = "";
-    if (name == NULL || (rest == NULL && name[0] == '/'))
-        return NULL;
-    if (rest == NULL && master->workdir != NULL) {
-        if (!order->own_workdir)
-            return NULL;
-        below = "work/";
-    }
-    return arena_printf(order->arena, "%s/%s%s", master->name, below,
-                        rest != NULL ? rest : name);
-}
-
 void engine_far_watch(struct far *far, const struct engine_place *place)
 {
-    far_watch(far, NAMES_ATTEMPT, place->folder, find_extra(place->order),
+    far_watch(far, NAMES_ATTEMPT, place->folder, far_extra(place->order),
               !place->order->begun && !disk_has(place->folder, place_file));
 }

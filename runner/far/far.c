@@ -9,7 +9,9 @@
 #include <unistd.h>
 
 #include "proto/base/clock.h"
+#include "proto/job/metrics_file.h"
 #include "proto/tree/walk.h"
+#include "runner/base/order.h"
 #include "runner/base/safe_path.h"
 #include "runner/far/parts.h"
 
@@ -357,4 +359,21 @@ enum ht_status far_settle(struct far *far, struct ht_error *err)
                     far->fault[0] != '\0' ? far->fault : "it does not answer");
     pthread_mutex_unlock(&far->lock);
     return status;
+}
+
+const char *far_extra(const struct order *order)
+{
+    const struct replica_order *master = &order->replicas[0];
+    const char *name = order->metrics_file;
+    const char *rest = name != NULL ? metrics_file_in_trial(name) : NULL;
+    const char *below = "";
+    if (name == NULL || (rest == NULL && name[0] == '/'))
+        return NULL;
+    if (rest == NULL && master->workdir != NULL) {
+        if (!order->own_workdir)
+            return NULL;
+        below = "work/";
+    }
+    return arena_printf(order->arena, "%s/%s%s", master->name, below,
+                        rest != NULL ? rest : name);
 }

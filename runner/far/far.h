@@ -26,6 +26,7 @@
 
 struct arena;
 struct far;
+struct order;
 
 enum { FAR_FAULT_BYTES = 256, FAR_WORDS_BYTES = 160 };
 
@@ -105,6 +106,9 @@ void far_tick(struct far *far);
  * of an earlier database, and is put aside. */
 void far_watch(struct far *far, enum names_folder is, const char *folder,
                const char *extra, bool fresh);
+/* The metrics file of the order, as far_watch() wants it; only one in the
+ * trial's own folders comes. In the order's arena; NULL: there is none. */
+const char *far_extra(const struct order *order);
 /* Files of ours were written in a folder that is watched, or in one of its
  * folders. */
 void far_put(struct far *far, const char *folder);

@@ -101,6 +101,12 @@ static bool runs_kind(const struct runner_rules *rules, const struct job *job)
 bool can_run_is_for(const struct live_runner *runner, const struct job *job,
                     struct can_run_lack *lack)
 {
+    if (strcmp(runner->engine, "kubernetes") == 0 && !job_needs_images(job)) {
+        *lack = (struct can_run_lack){
+            "", "its trials run commands, and a runner on Kubernetes runs "
+                "images: start one with --engine process"};
+        return false;
+    }
     if (!job->slurm.said || strcmp(runner->engine, "slurm") == 0)
         return true;
     *lack = (struct can_run_lack){

@@ -1,0 +1,348 @@
+/* engine_kubernetes.c - the engine of pods: a Job for the replicas of each type
+ * of an attempt, and hypertune-shim in each pod. */
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "proto/base/arena.h"
+#include "proto/base/error.h"
+#include "proto/base/log.h"
+#include "proto/base/memory.h"
+#include "proto/base/token.h"
+#include "runner/attempt/engine.h"
+#include "runner/attempt/prepare.h"
+#include "runner/attempt/replica_view.h"
+#include "runner/base/disk.h"
+#include "runner/base/rules.h"
+#include "runner/far/far.h"
+#include "runner/kubernetes/client.h"
+#include "runner/pods/line.h"
+#include "runner/pods/run.h"
+#include "runner/pods/shape.h"
+
+enum { LOOK_MS = 1000 };
+
+/* A study that wants pods, or has some. */
+struct study {
+    struct study *next;
+    int64_t number, wanted;
+    char need[TOKEN_TEXT_BYTES]; /* hash of what each needs */
+    struct pod_run *first;       /* its attempts here */
+};
+
+/* One per runner. */
+static struct {
+    struct arena *arena;
+    struct pod_cluster cluster;
+    const char *version;
+    struct study *studies;
+} engine;
+
+/* ---- open and close ---- */
+
+/* "7-3-1" of an attempt whose lease is on disk. Called by another thread. */
+static bool keeps(const char *attempt)
+{
+    long long study = 0, trial = 0, number = 0;
+    if (sscanf(attempt, "%lld-%lld-%lld", &study, &trial, &number) != 3)
+        return false;
+    struct arena *arena = arena_new();
+    const struct order_key key = {
+        .study = study, .trial = trial, .attempt = number};
+    const bool kept = disk_has(
+        prepare_attempt_folder(arena, engine.cluster.site, &key), "lease.json");
+    arena_free(arena);
+    return kept;
+}
+
+static void pods_engine_close(void)
+{
+    maker_stop(engine.cluster.maker);
+    pod_line_close_all();
+    pods_close(engine.cluster.pods);
+    arena_free(engine.arena);
+    engine.arena = NULL;
+    while (engine.studies != NULL) {
+        struct study *next = engine.studies->next;
+        free(engine.studies);
+        engine.studies = next;
+    }
+    engine.cluster = (struct pod_cluster){.site = NULL};
+}
+
+/* What is asked once of the cluster. */
+static enum ht_status ask(struct pod_cluster *cluster, struct ht_error *err)
+{
+    struct kube *kube = kube_new(&cluster->config);
+    enum ht_status status = kube_fields_ask(kube, &cluster->fields, err);
+    if (status == HT_OK)
+        status = shim_maps_ensure(kube, cluster->config.namespace,
+                                  cluster->site->shim, engine.arena,
+                                  &cluster->shim, err);
+    kube_free(kube);
+    return status;
+}
+
+static enum ht_status start_threads(struct pod_cluster *cluster,
+                                    struct ht_error *err)
+{
+    const struct maker_settings settings = {.config = &cluster->config,
+                                            .runner = cluster->site->runner,
+                                            .keeps = keeps};
+    const enum ht_status status =
+        pods_open(&cluster->config, cluster->site->runner, &cluster->pods, err);
+    return status == HT_OK ? maker_start(&settings, &cluster->maker, err)
+                           : status;
+}
+
+static enum ht_status pods_engine_open(const struct site *site,
+                                       struct ht_error *err)
+{
+    struct pod_cluster *cluster = &engine.cluster;
+    engine.arena = arena_new();
+    *cluster = (struct pod_cluster){.site = site};
+    const struct kube_config_wish wish = {.file = site->kube_config,
+                                          .context = site->kube_context,
+                                          .namespace = site->kube_namespace,
+                                          .lookup = getenv};
+    enum ht_status status =
+        kube_config_find(&wish, engine.arena, &cluster->config, err);
+    if (status == HT_OK)
+        status = ask(cluster, err);
+    if (status == HT_OK)
+        status = far_name_kit(site, engine.arena, &cluster->kit, err);
+    if (status == HT_OK)
+        status = start_threads(cluster, err);
+    if (status != HT_OK) {
+        pods_engine_close();
+        return status == HT_INVALID ? status : HT_UNAVAILABLE;
+    }
+    engine.version = arena_printf(engine.arena, "Kubernetes %d.%d",
+                                  cluster->fields.major, cluster->fields.minor);
+    log_event(LOG_INFO, "engine.open", "version=\"%s\" at=%s namespace=%s",
+              engine.version, cluster->config.server,
+              cluster->config.namespace);
+    return HT_OK;
+}
+
+static struct engine_abilities pods_engine_abilities(void)
+{
+    return (struct engine_abilities){.version = engine.version, .gpus = true};
+}
+
+static enum ht_status pods_engine_address(const struct site *site,
+                                          const struct order *order,
+                                          size_t replica, const char **address,
+                                          int *claim, struct ht_error *err)
+{
+    (void)site;
+    (void)err;
+    *address = arena_printf(order->arena, "%s:%d",
+                            pod_host(order->arena, order, replica), POD_PORT);
+    *claim = -1;
+    return HT_OK;
+}
+
+/* ---- studies: a pod is made for each slot that one wants ---- */
+
+static struct study *study_of(int64_t number)
+{
+    struct study *study = engine.studies;
+    while (study != NULL && study->number != number)
+        study = study->next;
+    if (study == NULL) {
+        study = ht_xcalloc(1, sizeof *study);
+        study->number = number;
+        study->next = engine.studies;
+        engine.studies = study;
+    }
+    return study;
+}
+
+static void add_run(int64_t study, struct pod_run *run)
+{
+    struct study *of = study_of(study);
+    run->next = of->first;
+    of->first = run;
+}
+
+static void drop_run(int64_t study, struct pod_run *run)
+{
+    struct pod_run **link = &study_of(study)->first;
+    while (*link != run)
+        link = &(*link)->next;
+    *link = run->next;
+}
+
+static void drop_idle_studies(void)
+{
+    for (struct study **link = &engine.studies; *link != NULL;) {
+        struct study *study = *link;
+        if (study->wanted > 0 || study->first != NULL) {
+            link = &study->next;
+        } else {
+            *link = study->next;
+            free(study);
+        }
+    }
+}
+
+static void pods_engine_want(const struct engine_wanted *wanted, size_t n)
+{
+    for (struct study *study = engine.studies; study != NULL;
+         study = study->next)
+        study->wanted = 0;
+    for (size_t i = 0; i < n; i++) {
+        struct study *study = study_of(wanted[i].study);
+        study->wanted = wanted[i].slots;
+        (void)snprintf(study->need, sizeof study->need, "%s", wanted[i].need);
+    }
+    drop_idle_studies();
+}
+
+static int64_t pods_engine_tick(int64_t now_ms)
+{
+    return now_ms + LOOK_MS;
+}
+
+static struct engine_slots slots_of(const struct study *study,
+                                    struct arena *arena, int64_t *room)
+{
+    struct engine_slots slots = {.study = study->number,
+                                 .wanted = study->wanted};
+    if (study->need[0] != '\0')
+        slots.need = arena_strdup(arena, study->need);
+    for (struct pod_run *run = study->first; run != NULL; run = run->next) {
+        const bool begun = pod_run_is_started(run);
+        slots.run += begun;
+        slots.wait += !begun;
+        if (!begun && slots.why == NULL)
+            slots.why = pod_run_why(run, arena);
+    }
+    const int64_t lacks = study->wanted - slots.run - slots.wait;
+    const int64_t asking = lacks < *room ? lacks : *room;
+    slots.asking = asking > 0 ? (int)asking : 0;
+    *room -= slots.asking;
+    return slots;
+}
+
+static size_t pods_engine_look(struct arena *arena,
+                               const struct engine_slots **slots)
+{
+    size_t n = 0;
+    int64_t room = engine.cluster.site->slots;
+    struct engine_slots *items = NULL;
+    for (struct study *study = engine.studies; study != NULL;
+         study = study->next)
+        for (struct pod_run *run = study->first; run != NULL; run = run->next)
+            room--;
+    for (struct study *study = engine.studies; study != NULL;
+         study = study->next) {
+        items = arena_grow(arena, items, n, sizeof *items);
+        items[n++] = slots_of(study, arena, &room);
+    }
+    *slots = items;
+    return n;
+}
+
+static const struct engine_elastic elastic = {.tick = pods_engine_tick,
+                                              .look = pods_engine_look,
+                                              .want = pods_engine_want};
+
+/* ---- an attempt ---- */
+
+/* The shim adds the image's own environment and finds its PATH. */
+static struct replica_view view_of(struct arena *arena,
+                                   const struct order *order, size_t replica)
+{
+    static const struct image unknown = {.id = NULL};
+    struct replica_view view = replica_view_of_container(
+        arena, engine.cluster.site, order, replica, &unknown, NULL);
+    const char *kit = engine.cluster.kit;
+    view.workdir = order->replicas[replica].workdir;
+    view.credentials = NULL;
+    view.kit = kit != NULL ? arena_printf(arena, POD_ROOT "/%s", kit) : NULL;
+    view.programs =
+        kit != NULL ? arena_printf(arena, POD_ROOT "/%s/bin", kit) : NULL;
+    return view;
+}
+
+static enum ht_status prepare(const struct engine_place *place,
+                              struct ht_error *err)
+{
+    const struct order *order = place->order;
+    if (prepare_is_complete(order, place->folder))
+        return HT_OK;
+    struct arena *arena = arena_new();
+    struct replica_view *views =
+        arena_alloc(arena, order->n_replicas, sizeof *views);
+    for (size_t i = 0; i < order->n_replicas; i++)
+        views[i] = view_of(arena, order, i);
+    const enum ht_status status = prepare_replicas(
+        place->site, order, place->placement, place->folder, views, err);
+    arena_free(arena);
+    return status;
+}
+
+static enum ht_status pods_engine_start(struct engine_place *place,
+                                        struct ht_error *err)
+{
+    enum ht_status status = rules_check(place->site, place->order, err);
+    if (status == HT_OK)
+        status = pod_check(place->order, err);
+    if (status == HT_OK)
+        status = prepare(place, err);
+    if (status == HT_OK && place->data == NULL) {
+        place->data = pod_run_new(&engine.cluster, place);
+        add_run(place->order->key.study, place->data);
+    }
+    return status;
+}
+
+static enum engine_state pods_engine_poll(struct engine_place *place,
+                                          struct ending *ending)
+{
+    return pod_run_poll(place->data, place, ending);
+}
+
+static void pods_engine_stop(struct engine_place *place,
+                             const struct stop_order *order)
+{
+    pod_run_stop(place->data, order);
+}
+
+static void pods_engine_remove(struct engine_place *place)
+{
+    if (place->data == NULL)
+        return;
+    drop_run(place->order->key.study, place->data);
+    pod_run_remove(place->data);
+    place->data = NULL;
+}
+
+static bool pods_engine_is_started(const struct engine_place *place)
+{
+    return place->data != NULL && pod_run_is_started(place->data);
+}
+
+static struct engine_facts pods_engine_facts(const struct engine_place *place)
+{
+    (void)place;
+    return (struct engine_facts){.known = true};
+}
+
+const struct engine engine_kubernetes = {
+    .name = "kubernetes",
+    .images = true,
+    .elastic = &elastic,
+    .open = pods_engine_open,
+    .close = pods_engine_close,
+    .abilities = pods_engine_abilities,
+    .address = pods_engine_address,
+    .start = pods_engine_start,
+    .poll = pods_engine_poll,
+    .stop = pods_engine_stop,
+    .remove = pods_engine_remove,
+    .is_started = pods_engine_is_started,
+    .facts = pods_engine_facts,
+};

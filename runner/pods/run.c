@@ -1,0 +1,355 @@
+#include "runner/pods/run.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "proto/base/clock.h"
+#include "proto/base/log.h"
+#include "proto/base/text.h"
+#include "proto/doc/node.h"
+#include "runner/attempt/replicas.h"
+#include "runner/base/disk.h"
+#include "runner/base/folder.h"
+#include "runner/base/json.h"
+#include "runner/base/safe_path.h"
+#include "runner/far/far.h"
+#include "runner/kubernetes/objects.h"
+#include "runner/pods/line.h"
+#include "runner/pods/shape.h"
+
+enum {
+    SETTLE_MS = 2000,     /* for what a pod sent before its end */
+    KILL_EXTRA_MS = 10000 /* for the shim, after the trainer's grace */
+};
+
+static const char mark_made[] = "made";
+static const char bound_file[] = "pod.json";
+
+struct pod_member { /* one replica */
+    const char *name;
+    const char *uid, *pod;    /* it is bound to; NULL: to none yet */
+    struct pod_line *line;    /* NULL: none yet, or no longer */
+    bool served;              /* its files are there, and come here */
+    int64_t over_at;          /* monotonic: since when its pod has ended */
+    char said[HT_MAX_REASON]; /* the last words about its waiting */
+};
+
+/* ---- begin ---- */
+
+/* The Service first: pods look for its names when they start. */
+static void list_objects(struct pod_run *run)
+{
+    size_t n;
+    struct arena *arena = run->order->arena;
+    const struct pod_shape shape = {.site = run->cluster->site,
+                                    .order = run->order,
+                                    .fields = &run->cluster->fields,
+                                    .shim = &run->cluster->shim};
+    const struct pod_group *groups = pod_groups(arena, run->order, &n);
+    run->objects = arena_alloc(arena, n + 1, sizeof *run->objects);
+    if (run->order->n_replicas > 1) {
+        struct text out = {0};
+        pod_put_service(&out, &shape);
+        run->objects[run->n_objects++] =
+            (struct maker_object){.kind = &kube_services,
+                                  .name = run->order->name,
+                                  .json = text_take(&out, arena)};
+    }
+    for (size_t i = 0; i < n; i++) {
+        struct text out = {0};
+        pod_put_job(&out, &shape, &groups[i]);
+        run->objects[run->n_objects++] = (struct maker_object){
+            .kind = &kube_jobs,
+            .name = pod_job_name(arena, run->order, &groups[i]),
+            .json = text_take(&out, arena)};
+    }
+}
+
+static void read_bound(struct arena *arena, struct pod_member *member,
+                       const char *folder)
+{
+    const struct node *map;
+    if (disk_read_json(arena, folder, bound_file, &map, NULL) != HT_OK)
+        return;
+    member->uid = node_get_string(map, "uid", NULL);
+    member->pod = node_get_string(map, "name", NULL);
+}
+
+static void bind(struct pod_run *run, size_t i, const struct pod_seen *seen)
+{
+    struct ht_error err;
+    struct text out = {0};
+    struct pod_member *member = &run->members[i];
+    json_open(&out, NULL);
+    json_put_string(&out, "uid", seen->uid);
+    json_put_string(&out, "name", seen->name);
+    json_close(&out);
+    if (disk_write(run->replicas.items[i].folder, bound_file, out.data, out.len,
+                   FOLDER_FILE_MODE, &err) == HT_OK) {
+        member->uid = arena_strdup(run->order->arena, seen->uid);
+        member->pod = arena_strdup(run->order->arena, seen->name);
+        log_event(LOG_INFO, "attempt.bound", "name=%s replica=%s pod=%s",
+                  run->order->name, member->name, seen->name);
+    } else {
+        log_event(LOG_WARN, "attempt.not_bound", "name=%s reason=\"%s\"",
+                  run->order->name, err.text);
+    }
+    text_free(&out);
+}
+
+struct pod_run *pod_run_new(const struct pod_cluster *cluster,
+                            struct engine_place *place)
+{
+    const struct order *order = place->order;
+    struct arena *arena = order->arena;
+    struct pod_run *run = arena_alloc(arena, 1, sizeof *run);
+    *run = (struct pod_run){.cluster = cluster,
+                            .order = order,
+                            .folder = place->folder,
+                            .label = pod_attempt_label(arena, &order->key)};
+    replicas_init(&run->replicas, place);
+    run->members = arena_alloc(arena, order->n_replicas, sizeof *run->members);
+    for (size_t i = 0; i < order->n_replicas; i++) {
+        run->members[i] = (struct pod_member){.name = order->replicas[i].name};
+        read_bound(arena, &run->members[i], run->replicas.items[i].folder);
+    }
+    list_objects(run);
+    if (!disk_has(run->folder, mark_made))
+        run->making = maker_make(cluster->maker, run->label, run->objects,
+                                 run->n_objects);
+    return run;
+}
+
+/* ---- ends ---- */
+
+static void end_all(struct pod_run *run, enum outcome outcome,
+                    const char *reason)
+{
+    for (size_t i = 0; i < run->replicas.n; i++) {
+        struct ending ending = {.ended_ms = clock_wall_ms()};
+        if (run->replicas.items[i].ended)
+            continue;
+        folder_end(&ending, outcome, "%s", reason);
+        replicas_end(&run->replicas, i, &ending);
+    }
+}
+
+/* What the shim left in the pod's status, where its files did not come. */
+static bool take_message(struct pod_run *run, size_t i, const char *message)
+{
+    const char *folder = run->replicas.items[i].folder;
+    return message[0] == '{' &&
+           disk_write(folder, "exit.json", message, strlen(message),
+                      FOLDER_FILE_MODE, NULL) == HT_OK &&
+           replicas_read_exit(&run->replicas, i);
+}
+
+static void end_member(struct pod_run *run, size_t i,
+                       const struct kube_end *end)
+{
+    struct stop_order stop;
+    struct ending ending = {.ended_ms = clock_wall_ms()};
+    if (folder_read_stop(run->replicas.items[i].folder, &stop, NULL) == HT_OK) {
+        folder_end(&ending, OUTCOME_STOPPED, "stopped: %.480s", stop.reason);
+    } else {
+        folder_end(&ending, end->outcome, "%.480s", end->words);
+        ending.has_exit = end->exit >= 0;
+        ending.exit = end->exit;
+    }
+    replicas_end(&run->replicas, i, &ending);
+}
+
+/* Its files come before, as far as they were sent. */
+static void settle(struct pod_run *run, size_t i, const struct pod_seen *seen)
+{
+    struct pod_member *member = &run->members[i];
+    const int64_t now = clock_monotonic_ms();
+    if (member->over_at == 0)
+        member->over_at = now;
+    if (member->served && now - member->over_at < SETTLE_MS)
+        return;
+    if (!take_message(run, i, seen->message))
+        end_member(run, i, &seen->end);
+}
+
+/* ---- a pod that runs ---- */
+
+/* Only a file in the trial's own folders comes. */
+static void serve(struct pod_run *run, size_t i)
+{
+    struct ht_error err;
+    struct pod_member *member = &run->members[i];
+    const struct pod_cluster *cluster = run->cluster;
+    if (member->line == NULL) {
+        const struct pod_line_settings settings = {.site = cluster->site,
+                                                   .config = &cluster->config,
+                                                   .pod = member->pod,
+                                                   .kit = cluster->kit};
+        if (pod_line_open(&settings, &member->line, &err) != HT_OK) {
+            log_event(LOG_WARN, "attempt.not_served", "name=%s reason=\"%s\"",
+                      run->order->name, err.text);
+            return;
+        }
+    }
+    struct far *far = pod_line_far(member->line);
+    far_tick(far);
+    if (member->served ||
+        far_tree(far, cluster->site->kit, cluster->kit) != FAR_READY)
+        return;
+    far_watch(far, NAMES_ATTEMPT, run->folder, far_extra(run->order), false);
+    member->served = true;
+}
+
+/* ---- a pod that waits ---- */
+
+/* Once for each reason: a scheduler repeats itself. */
+static void say(struct pod_run *run, size_t i, const char *words)
+{
+    struct pod_member *member = &run->members[i];
+    if (words[0] == '\0' || strcmp(words, member->said) == 0)
+        return;
+    (void)snprintf(member->said, sizeof member->said, "%s", words);
+    folder_log_line(run->replicas.items[i].folder, "waits: %s", words);
+}
+
+static void look_at_member(struct pod_run *run, size_t i, struct arena *arena)
+{
+    struct pods *pods = run->cluster->pods;
+    struct pod_member *member = &run->members[i];
+    struct pod_seen seen;
+    const struct pod_wish wish = {
+        .attempt = run->label, .replica = member->name, .uid = member->uid};
+    if (replicas_read_exit(&run->replicas, i))
+        return;
+    if (!pods_find(pods, &wish, arena, &seen)) {
+        const struct kube_end gone = kube_end_of(arena, NULL, POD_CONTAINER);
+        if (member->uid != NULL && pods_are_known(pods))
+            end_member(run, i, &gone);
+        return;
+    }
+    if (member->uid == NULL)
+        bind(run, i, &seen);
+    if (member->uid == NULL)
+        return;
+    if (seen.end.over)
+        settle(run, i, &seen);
+    else if (seen.running)
+        serve(run, i);
+    else if (seen.waits != NULL)
+        say(run, i, seen.waits);
+}
+
+/* ---- the attempt ---- */
+
+static void look_at_making(struct pod_run *run)
+{
+    char words[HT_MAX_REASON];
+    const enum maker_state state =
+        maker_look(run->cluster->maker, run->making, words);
+    if (state == MAKER_WAITS) {
+        say(run, 0, words);
+        return;
+    }
+    maker_leave(run->cluster->maker, run->making);
+    run->making = NULL;
+    if (state == MAKER_DONE)
+        (void)disk_mark(run->folder, mark_made, NULL);
+    else
+        end_all(run, OUTCOME_FAILED, words);
+}
+
+static void put_ours(struct pod_run *run)
+{
+    for (size_t i = 0; i < run->replicas.n; i++)
+        if (run->members[i].served)
+            far_put(pod_line_far(run->members[i].line), run->folder);
+}
+
+/* The shim had the time to do it. */
+static void kill_overdue(struct pod_run *run)
+{
+    if (run->kill_at != 0 && clock_monotonic_ms() >= run->kill_at)
+        pod_run_remove(run);
+}
+
+enum engine_state pod_run_poll(struct pod_run *run, struct engine_place *place,
+                               struct ending *ending)
+{
+    struct arena *arena = arena_new();
+    if (run->making != NULL)
+        look_at_making(run);
+    for (size_t i = 0; i < run->replicas.n; i++)
+        look_at_member(run, i, arena);
+    arena_free(arena);
+    const enum engine_state state =
+        replicas_state(&run->replicas, place, ending);
+    if (state == ENGINE_ENDED) {
+        pod_run_remove(run);
+        return state;
+    }
+    if (run->replicas.n > 1)
+        put_ours(run); /* an end may stop the others */
+    kill_overdue(run);
+    return state;
+}
+
+void pod_run_stop(struct pod_run *run, const struct stop_order *order)
+{
+    bool served = false;
+    for (size_t i = 0; i < run->replicas.n; i++)
+        served |= run->members[i].served;
+    if (!served) { /* nothing has begun, or will */
+        end_all(run, OUTCOME_STOPPED, order->reason);
+        return;
+    }
+    replicas_stop(&run->replicas, order);
+    put_ours(run);
+    const int64_t grace_ms = order->kill ? 0 : run->order->grace_ms;
+    const int64_t kill_at = clock_monotonic_ms() + grace_ms + KILL_EXTRA_MS;
+    if (run->kill_at == 0 || kill_at < run->kill_at)
+        run->kill_at = kill_at;
+}
+
+bool pod_run_is_started(struct pod_run *run)
+{
+    for (size_t i = 0; i < run->replicas.n && !run->begun; i++)
+        run->begun = disk_has(run->replicas.items[i].folder, "shim.json");
+    return run->begun;
+}
+
+const char *pod_run_why(const struct pod_run *run, struct arena *arena)
+{
+    for (size_t i = 0; i < run->replicas.n; i++)
+        if (run->members[i].said[0] != '\0')
+            return arena_strdup(arena, run->members[i].said);
+    return NULL;
+}
+
+void pod_run_remove(struct pod_run *run)
+{
+    struct maker *maker = run->cluster->maker;
+    struct arena *arena = run->order->arena;
+    const size_t n = run->replicas.n;
+    if (run->removed)
+        return;
+    run->removed = true;
+    struct pod_line **lines = arena_alloc(arena, n, sizeof(struct pod_line *));
+    const char **pods = arena_alloc(arena, n, sizeof *pods);
+    for (size_t i = 0; i < n; i++) {
+        struct pod_member *member = &run->members[i];
+        lines[i] = member->line;
+        pods[i] = run->replicas.items[i].ended ? NULL : member->pod;
+        if (member->line != NULL)
+            far_remove(pod_line_far(member->line), run->folder);
+        member->line = NULL;
+        member->served = false;
+    }
+    maker_leave(maker, run->making);
+    run->making = NULL;
+    maker_remove(maker, &(struct maker_removal){.attempt = run->label,
+                                                .objects = run->objects,
+                                                .n = run->n_objects,
+                                                .lines = lines,
+                                                .pods = pods,
+                                                .n_pods = n});
+}

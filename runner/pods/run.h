@@ -1,0 +1,62 @@
+/* run.h - one attempt as pods, as the supervising thread has it: its objects
+ * are made, each replica is bound to the first pod that is seen of it, files go
+ * there and come back, and its end is found.
+ *
+ * The attempt's folder keeps what a restarted runner needs: the mark `made`
+ * once the objects exist, and pod.json in a replica's folder. */
+#ifndef HT_RUNNER_PODS_RUN_H
+#define HT_RUNNER_PODS_RUN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "proto/base/arena.h"
+#include "runner/attempt/engine.h"
+#include "runner/attempt/replicas.h"
+#include "runner/kubernetes/fields.h"
+#include "runner/kubernetes/kubeconfig.h"
+#include "runner/pods/maker.h"
+#include "runner/pods/pods.h"
+#include "runner/pods/shim_maps.h"
+
+/* What all attempts share: an open cluster. */
+struct pod_cluster {
+    const struct site *site;
+    struct kube_config config;
+    struct kube_fields fields;
+    struct shim_maps shim;
+    const char *kit; /* of far_name_kit(), or NULL */
+    struct pods *pods;
+    struct maker *maker;
+};
+
+struct pod_run {
+    struct pod_run *next; /* for its owner */
+    const struct pod_cluster *cluster;
+    const struct order *order;
+    const char *folder, *label;
+    struct replicas replicas;
+    struct pod_member *members; /* of each replica */
+    size_t n_objects;
+    struct maker_object *objects;
+    struct maker_task *making; /* NULL: they are made */
+    int64_t kill_at;           /* monotonic; 0: it was not stopped */
+    bool begun, removed;
+};
+
+/* In the order's arena; its folders are prepared. */
+struct pod_run *pod_run_new(const struct pod_cluster *cluster,
+                            struct engine_place *place);
+/* As of struct engine. */
+enum engine_state pod_run_poll(struct pod_run *run, struct engine_place *place,
+                               struct ending *ending);
+void pod_run_stop(struct pod_run *run, const struct stop_order *order);
+bool pod_run_is_started(struct pod_run *run);
+/* Why it does not begin, in the arena; NULL: no reason is known. */
+const char *pod_run_why(const struct pod_run *run, struct arena *arena);
+/* Removes its objects, in the background; pod_run_poll() has done it at the
+ * end. */
+void pod_run_remove(struct pod_run *run);
+
+#endif

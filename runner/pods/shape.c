@@ -1,0 +1,360 @@
+#include "runner/pods/shape.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "runner/attempt/prepare.h"
+#include "runner/base/json.h"
+#include "runner/base/safe_path.h"
+
+enum {
+    STOP_EXTRA_S = 15 /* for the shim, after the trainer's grace */
+};
+
+/* The variable of a pod with its index, see pod_put_job(). */
+#define INDEX "HYPERTUNE_REPLICA_INDEX"
+
+/* ---- names ---- */
+
+const struct pod_group *pod_groups(struct arena *arena,
+                                   const struct order *order, size_t *n)
+{
+    struct pod_group *groups =
+        arena_alloc(arena, order->n_replicas, sizeof *groups);
+    *n = 0;
+    for (size_t i = 0; i < order->n_replicas; i++) {
+        const char *type = order->replicas[i].type;
+        if (*n == 0 || strcmp(groups[*n - 1].type, type) != 0)
+            groups[(*n)++] = (struct pod_group){.type = type, .first = i};
+        groups[*n - 1].n++;
+    }
+    return groups;
+}
+
+const char *pod_job_name(struct arena *arena, const struct order *order,
+                         const struct pod_group *group)
+{
+    return arena_printf(arena, "%s-%s", order->name, group->type);
+}
+
+const char *pod_host(struct arena *arena, const struct order *order,
+                     size_t replica)
+{
+    const char *own = arena_printf(arena, "%s-%s", order->name,
+                                   order->replicas[replica].name);
+    return order->n_replicas > 1
+               ? arena_printf(arena, "%s.%s", own, order->name)
+               : own;
+}
+
+const char *pod_attempt_label(struct arena *arena, const struct order_key *key)
+{
+    return arena_printf(arena, "%lld-%lld-%lld", (long long)key->study,
+                        (long long)key->trial, (long long)key->attempt);
+}
+
+/* ---- what cannot be ---- */
+
+/* UID and GID of the spec's user, -1 where it does not say one. False: it is
+ * the name of one in the image. */
+static bool read_user(const char *user, long *uid, long *gid)
+{
+    char *end;
+    *uid = *gid = -1;
+    if (user == NULL)
+        return true;
+    if (user[0] < '0' || user[0] > '9')
+        return false;
+    *uid = strtol(user, &end, 10);
+    if (*end == ':' && end[1] >= '0' && end[1] <= '9')
+        *gid = strtol(end + 1, &end, 10);
+    return *end == '\0';
+}
+
+static enum ht_status check_replica(const struct replica_order *replica,
+                                    struct ht_error *err)
+{
+    if (replica->image == NULL)
+        return ht_fail(err, HT_PRECONDITION,
+                       "%s has no image: on Kubernetes trials run in images",
+                       replica->name);
+    if (replica->entry_words == 0)
+        return ht_fail(err, HT_PRECONDITION,
+                       "%s has no `command`: on Kubernetes the entry point of "
+                       "an image is not known, so that the spec says it",
+                       replica->name);
+    if (replica->gpu_part > 0 || replica->gpu_memory > 0)
+        return ht_fail(err, HT_PRECONDITION,
+                       "%s asks for a part of a GPU, which Kubernetes does not "
+                       "give",
+                       replica->name);
+    return HT_OK;
+}
+
+enum ht_status pod_check(const struct order *order, struct ht_error *err)
+{
+    const struct container_options *options = &order->container;
+    long uid, gid;
+    const char *field = NULL;
+    if (order->volumes.n > 0)
+        field = "volumes";
+    else if (options->network != NULL)
+        field = "network";
+    else if (options->privileged || options->host_pid)
+        field = "privileged";
+    else if (order->service_account != NULL)
+        field = "serviceAccount";
+    else if (!read_user(options->user, &uid, &gid))
+        return ht_fail(err, HT_PRECONDITION,
+                       "user: on Kubernetes it is UID or UID:GID, not %.80s",
+                       options->user);
+    if (field != NULL)
+        return ht_fail(err, HT_PRECONDITION,
+                       "%s: pods of this runner do not have it", field);
+    enum ht_status status = HT_OK;
+    for (size_t i = 0; status == HT_OK && i < order->n_replicas; i++)
+        status = check_replica(&order->replicas[i], err);
+    return status;
+}
+
+/* ---- parts ---- */
+
+static void put_labels(struct text *out, const struct pod_shape *shape,
+                       const char *type)
+{
+    struct arena *arena = arena_new();
+    json_open(out, "labels");
+    json_put_string(out, "app.kubernetes.io/managed-by", "hypertune");
+    json_put_string(out, POD_LABEL_RUNNER, shape->site->runner);
+    json_put_string(out, POD_LABEL_ATTEMPT,
+                    pod_attempt_label(arena, &shape->order->key));
+    if (type != NULL)
+        json_put_string(out, POD_LABEL_REPLICAS, type);
+    json_close(out);
+    arena_free(arena);
+}
+
+static void put_head(struct text *out, const char *api, const char *kind,
+                     const struct pod_shape *shape, const char *type)
+{
+    struct arena *arena = arena_new();
+    const char *name = shape->order->name;
+    if (type != NULL)
+        name = arena_printf(arena, "%s-%s", name, type);
+    json_put_string(out, "apiVersion", api);
+    json_put_string(out, "kind", kind);
+    json_open(out, "metadata");
+    json_put_string(out, "name", name);
+    put_labels(out, shape, type);
+    json_close(out);
+    arena_free(arena);
+}
+
+/* Where the pod's replica is below POD_ROOT, with the pod's index as a
+ * variable that Kubernetes puts in. */
+static const char *folder_of(struct arena *arena, const struct pod_shape *shape,
+                             const char *type)
+{
+    const char *attempt =
+        prepare_attempt_folder(arena, shape->site, &shape->order->key);
+    return arena_printf(arena, "%s/%s-$(" INDEX ")",
+                        safe_path_rest(shape->site->state, attempt), type);
+}
+
+static void put_amounts(struct text *out, const char *key,
+                        const struct replica_order *replica)
+{
+    json_open(out, key);
+    struct arena *arena = arena_new();
+    if (replica->cpus > 0)
+        json_put_string(out, "cpu", arena_printf(arena, "%g", replica->cpus));
+    if (replica->memory > 0)
+        json_put_string(
+            out, "memory",
+            arena_printf(arena, "%lld", (long long)replica->memory));
+    if (replica->gpus > 0)
+        json_put_string(out, "nvidia.com/gpu",
+                        arena_printf(arena, "%lld", (long long)replica->gpus));
+    arena_free(arena);
+    json_close(out);
+}
+
+static void put_mount(struct text *out, const char *name, const char *path,
+                      const char *sub_path, bool varies)
+{
+    json_open(out, NULL);
+    json_put_string(out, "name", name);
+    json_put_string(out, "mountPath", path);
+    if (sub_path != NULL)
+        json_put_string(out, varies ? "subPathExpr" : "subPath", sub_path);
+    json_close(out);
+}
+
+/* The folders of replica_view.h: the replica's own is part of what the mirror
+ * serves. */
+static void put_mounts(struct text *out, const struct pod_shape *shape,
+                       const char *folder)
+{
+    static const char *const outputs[] = {"model", "checkpoints", "logs"};
+    struct arena *arena = arena_new();
+    json_open_list(out, "volumeMounts");
+    put_mount(out, "hypertune-bin", POD_BIN, NULL, false);
+    put_mount(out, "hypertune-state", POD_ROOT, NULL, false);
+    put_mount(out, "hypertune-state", CONTAINER_TRIAL, folder, true);
+    for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++)
+        put_mount(out, "hypertune-state",
+                  arena_printf(arena, CONTAINER_OUTPUT "/%s", outputs[i]),
+                  arena_printf(arena, "output/%s", outputs[i]), false);
+    if (shape->order->container.shm_bytes > 0)
+        put_mount(out, "hypertune-shm", "/dev/shm", NULL, false);
+    json_close_list(out);
+    arena_free(arena);
+}
+
+static const char *pull_of(const struct order *order)
+{
+    switch (order->container.pull) {
+    case PULL_ALWAYS:
+        return "Always";
+    case PULL_NEVER:
+        return "Never";
+    case PULL_IF_NOT_PRESENT:
+        break;
+    }
+    return "IfNotPresent";
+}
+
+/* A user who is not root gets what Kubernetes' policy "restricted" wants. */
+static void put_safety(struct text *out, const struct order *order)
+{
+    long uid, gid;
+    (void)read_user(order->container.user, &uid, &gid);
+    json_open(out, "securityContext");
+    json_put_bool(out, "allowPrivilegeEscalation", false);
+    if (order->container.read_only)
+        json_put_bool(out, "readOnlyRootFilesystem", true);
+    if (uid >= 0)
+        json_put_int(out, "runAsUser", uid);
+    if (gid >= 0)
+        json_put_int(out, "runAsGroup", gid);
+    if (uid > 0) {
+        json_put_bool(out, "runAsNonRoot", true);
+        json_put_raw(out, "capabilities", "{\"drop\":[\"ALL\"]}");
+        json_put_raw(out, "seccompProfile", "{\"type\":\"RuntimeDefault\"}");
+    }
+    json_close(out);
+}
+
+static void put_container(struct text *out, const struct pod_shape *shape,
+                          const struct pod_group *group)
+{
+    struct arena *arena = arena_new();
+    const struct replica_order *replica = &shape->order->replicas[group->first];
+    const char *folder = folder_of(arena, shape, group->type);
+    const char *const command[] = {POD_BIN "/shim", "--pod", POD_ROOT, folder};
+    json_open(out, NULL);
+    json_put_string(out, "name", POD_CONTAINER);
+    json_put_string(out, "image", replica->image);
+    json_put_string(out, "imagePullPolicy", pull_of(shape->order));
+    json_put_strings(out, "command", &(struct strings){4, command});
+    json_put_raw(out, "env",
+                 "[{\"name\":\"" INDEX
+                 "\",\"valueFrom\":{\"fieldRef\":{\"fieldPath\":"
+                 "\"metadata.annotations['batch.kubernetes.io/"
+                 "job-completion-index']\"}}}]");
+    json_open(out, "resources");
+    put_amounts(out, "requests", replica);
+    put_amounts(out, "limits", replica);
+    json_close(out);
+    put_safety(out, shape->order);
+    put_mounts(out, shape, folder);
+    json_close(out);
+    arena_free(arena);
+}
+
+static void put_volumes(struct text *out, const struct pod_shape *shape)
+{
+    const int64_t shm = shape->order->container.shm_bytes;
+    json_open_list(out, "volumes");
+    shim_maps_put_volume(out, shape->shim);
+    json_put_raw(out, NULL, "{\"name\":\"hypertune-state\",\"emptyDir\":{}}");
+    if (shm > 0) {
+        struct arena *arena = arena_new();
+        json_put_raw(out, NULL,
+                     arena_printf(arena,
+                                  "{\"name\":\"hypertune-shm\",\"emptyDir\":{"
+                                  "\"medium\":\"Memory\",\"sizeLimit\":"
+                                  "\"%lld\"}}",
+                                  (long long)shm));
+        arena_free(arena);
+    }
+    json_close_list(out);
+}
+
+static void put_pod(struct text *out, const struct pod_shape *shape,
+                    const struct pod_group *group)
+{
+    const struct order *order = shape->order;
+    json_open(out, "template");
+    json_open(out, "metadata");
+    put_labels(out, shape, group->type);
+    json_close(out);
+    json_open(out, "spec");
+    json_put_string(out, "restartPolicy", "Never");
+    json_put_bool(out, "automountServiceAccountToken", false);
+    json_put_bool(out, "enableServiceLinks", false);
+    json_put_int(out, "terminationGracePeriodSeconds",
+                 order->grace_ms / 1000 + STOP_EXTRA_S);
+    if (order->n_replicas > 1)
+        json_put_string(out, "subdomain", order->name);
+    json_open_list(out, "containers");
+    put_container(out, shape, group);
+    json_close_list(out);
+    put_volumes(out, shape);
+    json_close(out);
+    json_close(out);
+}
+
+/* ---- objects ---- */
+
+/* A pod that the cluster takes away ends the Job, so that no other pod of it
+ * starts: the server decides what becomes of the trial. */
+void pod_put_job(struct text *out, const struct pod_shape *shape,
+                 const struct pod_group *group)
+{
+    json_open(out, NULL);
+    put_head(out, "batch/v1", "Job", shape, group->type);
+    json_open(out, "spec");
+    json_put_string(out, "completionMode", "Indexed");
+    json_put_int(out, "completions", (int64_t)group->n);
+    json_put_int(out, "parallelism", (int64_t)group->n);
+    json_put_int(out, "backoffLimit", 0);
+    if (shape->fields->has[KUBE_POD_FAILURE_POLICY])
+        json_put_raw(out, "podFailurePolicy",
+                     "{\"rules\":[{\"action\":\"FailJob\",\"onPodConditions\":"
+                     "[{\"type\":\"DisruptionTarget\",\"status\":\"True\"}]}]"
+                     "}");
+    if (shape->fields->has[KUBE_POD_REPLACEMENT_POLICY])
+        json_put_string(out, "podReplacementPolicy", "Failed");
+    put_pod(out, shape, group);
+    json_close(out);
+    json_close(out);
+}
+
+void pod_put_service(struct text *out, const struct pod_shape *shape)
+{
+    struct arena *arena = arena_new();
+    json_open(out, NULL);
+    put_head(out, "v1", "Service", shape, NULL);
+    json_open(out, "spec");
+    json_put_string(out, "clusterIP", "None");
+    json_put_bool(out, "publishNotReadyAddresses", true);
+    json_open(out, "selector");
+    json_put_string(out, POD_LABEL_RUNNER, shape->site->runner);
+    json_put_string(out, POD_LABEL_ATTEMPT,
+                    pod_attempt_label(arena, &shape->order->key));
+    json_close(out);
+    json_close(out);
+    json_close(out);
+    arena_free(arena);
+}

@@ -1,0 +1,67 @@
+/* shape.h - the objects of a Kubernetes cluster for one attempt: an Indexed Job
+ * for the replicas of each type, and where there are several replicas a
+ * headless Service that gives them names.
+ *
+ * Pure. In each pod hypertune-shim is the first process; its folder and those
+ * of the trial are in one emptyDir, which runner/mirror serves. */
+#ifndef HT_RUNNER_PODS_SHAPE_H
+#define HT_RUNNER_PODS_SHAPE_H
+
+#include <stddef.h>
+
+#include "proto/base/arena.h"
+#include "proto/base/error.h"
+#include "proto/base/text.h"
+#include "runner/base/order.h"
+#include "runner/base/site.h"
+#include "runner/kubernetes/fields.h"
+#include "runner/pods/shim_maps.h"
+
+/* In a pod: the root of its files, and the container of the trainer. */
+#define POD_ROOT "/hypertune/state"
+#define POD_BIN "/hypertune/bin"
+#define POD_CONTAINER "trial"
+enum { POD_PORT = 2222 }; /* of each replica for the others */
+
+/* Labels of all objects; the first one selects those of a runner. */
+#define POD_LABEL_RUNNER "hypertune/runner"
+#define POD_LABEL_ATTEMPT "hypertune/attempt" /* "7-3-1" */
+#define POD_LABEL_REPLICAS "hypertune/replicas"
+
+/* The replicas of one type, which are neighbours in the order. */
+struct pod_group {
+    const char *type;
+    size_t first, n;
+};
+
+struct pod_shape {
+    const struct site *site;
+    const struct order *order;
+    const struct kube_fields *fields; /* of the server */
+    const struct shim_maps *shim;
+};
+
+/* In the arena; *n of them. */
+const struct pod_group *pod_groups(struct arena *arena,
+                                   const struct order *order, size_t *n);
+
+/* Whether pods of this engine can be what the order asks for.
+ * HT_PRECONDITION  they cannot; the text names the field and a remedy */
+enum ht_status pod_check(const struct order *order, struct ht_error *err);
+
+/* "ht-ab12cd34-7-3-1-worker", in the arena. */
+const char *pod_job_name(struct arena *arena, const struct order *order,
+                         const struct pod_group *group);
+/* "ht-ab12cd34-7-3-1-worker-0.ht-ab12cd34-7-3-1", in the arena: how replicas
+ * reach it. */
+const char *pod_host(struct arena *arena, const struct order *order,
+                     size_t replica);
+/* The value of POD_LABEL_ATTEMPT, in the arena. */
+const char *pod_attempt_label(struct arena *arena, const struct order_key *key);
+
+/* Each appends the object as JSON. */
+void pod_put_job(struct text *out, const struct pod_shape *shape,
+                 const struct pod_group *group);
+void pod_put_service(struct text *out, const struct pod_shape *shape);
+
+#endif
