@@ -7,21 +7,20 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include <curl/curl.h>
-
 #include "proto/base/clock.h"
 #include "proto/base/secret_file.h"
 #include "proto/base/text.h"
 #include "proto/base/token.h"
-#include "runner/kubernetes/login.h"
+#include "runner/base/json.h"
+#include "runner/kubernetes/connection.h"
 #include "runner/kubernetes/refusal.h"
 #include "runner/kubernetes/reply.h"
+#include "runner/kubernetes/upgrade.h"
 
 enum {
-    CONNECT_MS = 10000,
     MOST_BYTES = 64 * 1024 * 1024, /* of an answer in one piece */
     MOST_WORDS = 256 * 1024,       /* of a refusal; the rest is not needed */
-    MOST_RETRY_S = 60,             /* whatever Retry-After says */
+    MOST_RETRY_MS = 60000,         /* whatever Retry-After says */
     MOST_FAILURES = 3              /* of the connection, in one call */
 };
 
@@ -29,25 +28,14 @@ struct kube {
     const struct kube_config *config;
     struct kube_login *login;
     CURL *curl;
-    char *host; /* of the server: "HOST:PORT" */
     atomic_bool aborted;
     int abort_fd; /* readable once aborted */
 };
-
-/* "HOST:PORT" of "https://HOST:PORT/PATH". */
-static char *host_of(const char *server)
-{
-    const char *from = strstr(server, "://") + 3;
-    char *host = ht_xstrdup(from);
-    host[strcspn(host, "/")] = '\0';
-    return host;
-}
 
 struct kube *kube_new(const struct kube_config *config)
 {
     struct kube *kube = ht_xcalloc(1, sizeof *kube);
     kube->config = config;
-    kube->host = host_of(config->server);
     kube->login = kube_login_new(config);
     kube->curl = curl_easy_init();
     kube->abort_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -63,7 +51,6 @@ void kube_free(struct kube *kube)
     curl_easy_cleanup(kube->curl);
     kube_login_free(kube->login);
     close(kube->abort_fd);
-    free(kube->host);
     free(kube);
 }
 
@@ -102,6 +89,8 @@ int64_t kube_backoff_ms(int failures)
 
 struct exchange {
     struct kube *kube;
+    CURL *curl; /* the client's, or the one that becomes a WebSocket */
+    const char *protocol; /* of the WebSocket; NULL: it is to be none */
     const struct kube_request *request;
     const struct kube_flow *flow; /* NULL: the answer is one piece */
     int64_t patience_ms;          /* of all of it; 0: the flow's silence */
@@ -118,13 +107,19 @@ static bool is_success(long code)
     return code >= 200 && code < 300;
 }
 
+static bool is_good(const struct exchange *exchange)
+{
+    return exchange->protocol != NULL ? exchange->code == 101
+                                      : is_success(exchange->code);
+}
+
 /* Returns the bytes taken; any other number makes curl end the call. */
 static size_t take_bytes(char *bytes, size_t size, size_t n, void *context)
 {
     struct exchange *exchange = context;
     const size_t len = size * n;
     long code = 0;
-    curl_easy_getinfo(exchange->kube->curl, CURLINFO_RESPONSE_CODE, &code);
+    curl_easy_getinfo(exchange->curl, CURLINFO_RESPONSE_CODE, &code);
     exchange->heard_ms = clock_monotonic_ms();
     if (is_success(code) && exchange->flow != NULL) {
         exchange->left =
@@ -155,180 +150,36 @@ static int is_over(void *context, curl_off_t total, curl_off_t now,
     return exchange->silent || kube_is_aborted(exchange->kube);
 }
 
-/* ---- who is there, and who we are ---- */
-
-static void set_blob(CURL *curl, CURLoption option, const char *pem)
-{
-    struct curl_blob blob = {
-        .data = ht_xstrdup(pem), .len = strlen(pem), .flags = CURL_BLOB_COPY};
-    curl_easy_setopt(curl, option, &blob);
-    explicit_bzero(blob.data, blob.len);
-    free(blob.data);
-}
-
-/* Only the named authority counts, none of this machine's. */
-static void set_trust(CURL *curl, const struct kube_config *config)
-{
-    if (config->ca != NULL || config->ca_file != NULL) {
-        curl_easy_setopt(curl, CURLOPT_CAPATH, NULL);
-        curl_easy_setopt(curl, CURLOPT_CAINFO, NULL);
-    }
-    if (config->ca != NULL)
-        set_blob(curl, CURLOPT_CAINFO_BLOB, config->ca);
-    else if (config->ca_file != NULL)
-        curl_easy_setopt(curl, CURLOPT_CAINFO, config->ca_file);
-    if (config->insecure) {
-        curl_easy_setopt(curl, CURLOPT_SSL_VERIFYPEER, 0L);
-        curl_easy_setopt(curl, CURLOPT_SSL_VERIFYHOST, 0L);
-    }
-}
-
-static void set_certificate(CURL *curl, const struct kube_user *user,
-                            const struct kube_ticket *ticket)
-{
-    /* A key with a password is an error, and not a question at a terminal. */
-    curl_easy_setopt(curl, CURLOPT_KEYPASSWD, "");
-    if (ticket->cert != NULL) {
-        set_blob(curl, CURLOPT_SSLCERT_BLOB, ticket->cert);
-        set_blob(curl, CURLOPT_SSLKEY_BLOB, ticket->key);
-        return;
-    }
-    if (user->cert != NULL)
-        set_blob(curl, CURLOPT_SSLCERT_BLOB, user->cert);
-    else if (user->cert_file != NULL)
-        curl_easy_setopt(curl, CURLOPT_SSLCERT, user->cert_file);
-    if (user->key != NULL)
-        set_blob(curl, CURLOPT_SSLKEY_BLOB, user->key);
-    else if (user->key_file != NULL)
-        curl_easy_setopt(curl, CURLOPT_SSLKEY, user->key_file);
-}
-
-/* A server on this machine is asked without the environment's proxy. */
-static void set_proxy(CURL *curl, const struct kube_config *config)
-{
-    if (config->proxy != NULL) {
-        curl_easy_setopt(curl, CURLOPT_PROXY, config->proxy);
-        curl_easy_setopt(curl, CURLOPT_NOPROXY, "");
-    } else {
-        curl_easy_setopt(curl, CURLOPT_NOPROXY, NULL);
-        if (strstr(config->server, "://127.") != NULL ||
-            strstr(config->server, "://localhost") != NULL ||
-            strstr(config->server, "://[::1]") != NULL)
-            curl_easy_setopt(curl, CURLOPT_PROXY, "");
-    }
-}
-
-/* Under another name: curl takes the name that is checked from the URL, so
- * the way to the server is said apart from it. */
-static struct curl_slist *set_route(const struct exchange *exchange)
-{
-    const struct kube *kube = exchange->kube;
-    const struct kube_config *config = kube->config;
-    const char *rest = strstr(config->server, "://") + 3;
-    const bool named =
-        config->tls_name != NULL && strncmp(config->server, "https", 5) == 0;
-    struct curl_slist *way = NULL;
-    struct text url = {0}, line = {0};
-    if (named) {
-        const char *bracket = strchr(kube->host, ']');
-        const bool has_port =
-            strchr(bracket != NULL ? bracket : kube->host, ':') != NULL;
-        text_printf(&url, "https://%s%s", config->tls_name,
-                    rest + strlen(kube->host));
-        text_printf(&line, "::%s%s", kube->host, has_port ? "" : ":443");
-        way = curl_slist_append(NULL, line.data);
-        curl_easy_setopt(kube->curl, CURLOPT_CONNECT_TO, way);
-    } else {
-        text_puts(&url, config->server);
-    }
-    text_puts(&url, exchange->request->path);
-    curl_easy_setopt(kube->curl, CURLOPT_URL, url.data); /* copied */
-    text_free(&url);
-    text_free(&line);
-    return way;
-}
-
-/* ---- headers ---- */
-
-static struct curl_slist *add_header(struct curl_slist *headers,
-                                     const char *name, const char *value)
-{
-    struct text header = {0};
-    text_printf(&header, "%s: %s", name, value);
-    headers = curl_slist_append(headers, header.data);
-    secret_wipe(&header);
-    return headers;
-}
-
-static void free_headers(struct curl_slist *headers)
-{
-    for (const struct curl_slist *one = headers; one; one = one->next)
-        explicit_bzero(one->data, strlen(one->data));
-    curl_slist_free_all(headers);
-}
-
-static struct curl_slist *make_headers(const struct exchange *exchange,
-                                       const struct kube_ticket *ticket)
-{
-    const struct kube_request *request = exchange->request;
-    const struct kube_config *config = exchange->kube->config;
-    const struct kube_user *user = &config->user;
-    struct curl_slist *list = curl_slist_append(NULL, "Expect:");
-    list = add_header(list, "Accept", "application/json");
-    if (request->body != NULL)
-        list = add_header(list, "Content-Type",
-                          request->type != NULL ? request->type
-                                                : "application/json");
-    if (config->tls_name != NULL)
-        list = add_header(list, "Host", exchange->kube->host);
-    if (ticket->token.len > 0) {
-        struct text value = {0};
-        text_printf(&value, "Bearer %s", ticket->token.data);
-        list = add_header(list, "Authorization", value.data);
-        secret_wipe(&value);
-    }
-    if (user->as != NULL)
-        list = add_header(list, "Impersonate-User", user->as);
-    if (user->as_uid != NULL)
-        list = add_header(list, "Impersonate-Uid", user->as_uid);
-    for (size_t i = 0; i < user->as_groups.n; i++)
-        list = add_header(list, "Impersonate-Group", user->as_groups.items[i]);
-    return list;
-}
-
 /* ---- the transfer ---- */
 
 static void set_up(struct exchange *exchange, const struct kube_ticket *ticket)
 {
-    CURL *curl = exchange->kube->curl;
+    CURL *curl = exchange->curl;
     const struct kube_request *request = exchange->request;
-    const struct kube_config *config = exchange->kube->config;
-    curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
-    curl_easy_setopt(curl, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
-    curl_easy_setopt(curl, CURLOPT_USERAGENT, "hypertune-runner");
-    curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
     curl_easy_setopt(curl, CURLOPT_NOPROGRESS, 0L);
     curl_easy_setopt(curl, CURLOPT_XFERINFOFUNCTION, is_over);
     curl_easy_setopt(curl, CURLOPT_XFERINFODATA, exchange);
     curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, take_bytes);
     curl_easy_setopt(curl, CURLOPT_WRITEDATA, exchange);
     curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, exchange->words);
-    curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT_MS, (long)CONNECT_MS);
     curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, (long)exchange->patience_ms);
-    curl_easy_setopt(curl, CURLOPT_TCP_KEEPALIVE, 1L);
-    curl_easy_setopt(curl, CURLOPT_TCP_KEEPIDLE, 15L);
-    curl_easy_setopt(curl, CURLOPT_TCP_KEEPINTVL, 5L);
     curl_easy_setopt(curl, CURLOPT_CUSTOMREQUEST, request->method);
     if (request->body != NULL)
         curl_easy_setopt(curl, CURLOPT_POSTFIELDS, request->body);
-    if (config->user.name != NULL) {
-        curl_easy_setopt(curl, CURLOPT_HTTPAUTH, (long)CURLAUTH_BASIC);
-        curl_easy_setopt(curl, CURLOPT_USERNAME, config->user.name);
-        curl_easy_setopt(curl, CURLOPT_PASSWORD, config->user.password);
-    }
-    set_proxy(curl, config);
-    set_trust(curl, config);
-    set_certificate(curl, &config->user, ticket);
+    kube_connection_set(curl, exchange->kube->config, ticket);
+}
+
+static struct curl_slist *make_headers(const struct exchange *exchange,
+                                       const struct kube_ticket *ticket)
+{
+    const struct kube_request *request = exchange->request;
+    struct curl_slist *list =
+        kube_connection_headers(exchange->kube->config, ticket);
+    if (request->body != NULL)
+        list = kube_connection_add(list, "Content-Type",
+                                   request->type != NULL ? request->type
+                                                         : "application/json");
+    return list;
 }
 
 static enum ht_status fail_transfer(const struct exchange *exchange,
@@ -336,7 +187,7 @@ static enum ht_status fail_transfer(const struct exchange *exchange,
 {
     const char *server = exchange->kube->config->server;
     long reason = 0;
-    curl_easy_getinfo(exchange->kube->curl, CURLINFO_OS_ERRNO, &reason);
+    curl_easy_getinfo(exchange->curl, CURLINFO_OS_ERRNO, &reason);
     if (kube_is_aborted(exchange->kube))
         return ht_fail(err, HT_UNAVAILABLE, "%s: aborted", server);
     if (exchange->too_long)
@@ -354,6 +205,67 @@ static enum ht_status fail_transfer(const struct exchange *exchange,
                                               : curl_easy_strerror(code));
 }
 
+static CURLcode perform(struct exchange *exchange, struct curl_slist *headers)
+{
+    long http = 0;
+    curl_off_t retry_s = 0;
+    /* No "Expect: 100-continue", which costs a second. */
+    headers = curl_slist_append(headers, "Expect:");
+    curl_easy_setopt(exchange->curl, CURLOPT_HTTPHEADER, headers);
+    const CURLcode code = curl_easy_perform(exchange->curl);
+    curl_easy_getinfo(exchange->curl, CURLINFO_RESPONSE_CODE, &http);
+    curl_easy_getinfo(exchange->curl, CURLINFO_RETRY_AFTER, &retry_s);
+    exchange->code = (int)http;
+    exchange->retry_ms = retry_s * 1000;
+    return code;
+}
+
+/* Connects, and asks for a WebSocket there. */
+static CURLcode perform_upgrade(struct exchange *exchange,
+                                const struct curl_slist *headers)
+{
+    CURL *curl = exchange->curl;
+    const char *server = strstr(exchange->kube->config->server, "://") + 3;
+    struct text target = {0};
+    struct kube_upgraded answer = {.code = 0};
+    text_printf(&target, "%s%s", server + strcspn(server, "/"),
+                exchange->request->path);
+    const struct kube_upgrade upgrade = {.curl = curl,
+                                         .target = target.data,
+                                         .headers = headers,
+                                         .protocol = exchange->protocol,
+                                         .deadline_ms = exchange->heard_ms +
+                                                        exchange->patience_ms,
+                                         .abort_fd = exchange->kube->abort_fd};
+    curl_easy_setopt(curl, CURLOPT_CONNECT_ONLY, 1L);
+    curl_easy_setopt(curl, CURLOPT_HTTPPROXYTUNNEL, 1L);
+    CURLcode code = curl_easy_perform(curl);
+    if (code == CURLE_OK)
+        code = kube_upgrade_ask(&upgrade, MOST_WORDS, &answer, exchange->words);
+    exchange->code = answer.code;
+    exchange->retry_ms = answer.retry_s * 1000;
+    text_free(&exchange->answer);
+    exchange->answer = answer.rest;
+    /* The connection is there for longer than the exchange. */
+    curl_easy_setopt(curl, CURLOPT_NOPROGRESS, 1L);
+    curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, NULL);
+    text_free(&target);
+    return code;
+}
+
+/* Keeps the connection of a client; a WebSocket wants a new one. */
+static void renew(struct exchange *exchange)
+{
+    if (exchange->protocol == NULL) {
+        curl_easy_reset(exchange->curl);
+        return;
+    }
+    curl_easy_cleanup(exchange->curl);
+    exchange->curl = curl_easy_init();
+    if (exchange->curl == NULL)
+        ht_out_of_memory();
+}
+
 /* One request as it is; HT_OK: there is an answer with exchange->code. */
 static enum ht_status transfer(struct exchange *exchange, struct ht_error *err)
 {
@@ -364,37 +276,53 @@ static enum ht_status transfer(struct exchange *exchange, struct ht_error *err)
     const enum ht_status status = kube_login_get(kube->login, &ticket, err);
     if (status != HT_OK)
         return status;
-    curl_easy_reset(kube->curl); /* keeps the connection */
+    renew(exchange);
     text_clear(&exchange->answer);
     exchange->words[0] = '\0';
     exchange->heard_ms = clock_monotonic_ms();
-    struct curl_slist *way = set_route(exchange);
+    struct curl_slist *way = kube_connection_route(exchange->curl, kube->config,
+                                                   exchange->request->path);
     struct curl_slist *headers = make_headers(exchange, &ticket);
     secret_wipe(&ticket.token);
     set_up(exchange, &ticket);
-    curl_easy_setopt(kube->curl, CURLOPT_HTTPHEADER, headers);
-    const CURLcode code = curl_easy_perform(kube->curl);
-    long http = 0;
-    curl_off_t retry_s = 0;
-    curl_easy_getinfo(kube->curl, CURLINFO_RESPONSE_CODE, &http);
-    curl_easy_getinfo(kube->curl, CURLINFO_RETRY_AFTER, &retry_s);
-    exchange->code = (int)http;
-    exchange->retry_ms =
-        (retry_s < MOST_RETRY_S ? retry_s : MOST_RETRY_S) * 1000;
-    free_headers(headers);
+    const CURLcode code = exchange->protocol != NULL
+                              ? perform_upgrade(exchange, headers)
+                              : perform(exchange, headers);
+    if (exchange->retry_ms > MOST_RETRY_MS)
+        exchange->retry_ms = MOST_RETRY_MS;
+    kube_connection_drop(headers);
     curl_slist_free_all(way);
     return code == CURLE_OK || exchange->left
                ? HT_OK
                : fail_transfer(exchange, code, err);
 }
 
-/* What is behind an ingress or a proxy may be a page, and no Status. */
+/* A Status, or the plain words of a kubelet or a proxy as the message of one.
+ * NULL: a page, or nothing. */
+static const struct node *read_refusal(struct arena *arena, struct text *answer)
+{
+    enum { MOST_PLAIN = 1000 };
+    const struct node *status = kube_reply_read(arena, answer);
+    if (status != NULL || answer->len == 0 || answer->len > MOST_PLAIN ||
+        answer->data[0] == '<')
+        return status;
+    struct text clean = {0}, json = {0};
+    text_clean(&clean, answer->data, answer->len);
+    json_open(&json, NULL);
+    json_put_string(&json, "message", text_string(&clean));
+    json_close(&json);
+    status = kube_reply_read(arena, &json);
+    text_free(&clean);
+    text_free(&json);
+    return status;
+}
+
 static enum ht_status refuse(struct exchange *exchange, struct ht_error *err)
 {
     const struct kube *kube = exchange->kube;
     struct arena *arena = arena_new();
     enum ht_status status = kube_refuse(
-        arena, exchange->code, kube_reply_read(arena, &exchange->answer), err);
+        arena, exchange->code, read_refusal(arena, &exchange->answer), err);
     if (status == HT_UNAUTHENTICATED)
         status = ht_fail(err, status, "%s does not accept %s",
                          kube->config->server, kube_login_words(kube->login));
@@ -421,7 +349,8 @@ static int64_t find_pause(const struct exchange *exchange,
 {
     const char *method = exchange->request->method;
     const bool repeats =
-        strcmp(method, "GET") == 0 || strcmp(method, "DELETE") == 0;
+        exchange->protocol == NULL &&
+        (strcmp(method, "GET") == 0 || strcmp(method, "DELETE") == 0);
     const int64_t backoff_ms = kube_backoff_ms(failures);
     if (status == HT_UNAVAILABLE)
         return repeats && failures < MOST_FAILURES ? backoff_ms : -1;
@@ -450,10 +379,11 @@ enum ht_status kube_call(struct kube *kube, const struct kube_request *request,
                          struct arena *arena, const struct node **answer,
                          struct ht_error *err)
 {
-    struct exchange exchange = {.kube = kube, .request = request};
+    struct exchange exchange = {
+        .kube = kube, .curl = kube->curl, .request = request};
     enum ht_status status =
         try_until(&exchange, clock_monotonic_ms() + KUBE_PATIENCE_MS, err);
-    if (status == HT_OK && !is_success(exchange.code))
+    if (status == HT_OK && !is_good(&exchange))
         status = refuse(&exchange, err);
     if (status == HT_OK) {
         const struct node *read = kube_reply_read(arena, &exchange.answer);
@@ -473,11 +403,32 @@ enum ht_status kube_stream(struct kube *kube, const char *path,
 {
     const struct kube_request request = {.method = "GET", .path = path};
     struct exchange exchange = {
-        .kube = kube, .request = &request, .flow = flow};
+        .kube = kube, .curl = kube->curl, .request = &request, .flow = flow};
     enum ht_status status = exchange_once(&exchange, err);
-    if (status == HT_OK && !is_success(exchange.code))
+    if (status == HT_OK && !is_good(&exchange))
         status = refuse(&exchange, err);
     *retry_ms = exchange.retry_ms;
+    text_free(&exchange.answer);
+    return status;
+}
+
+enum ht_status kube_upgrade(struct kube *kube, const char *path,
+                            const char *protocol, struct kube_socket *socket,
+                            struct ht_error *err)
+{
+    const struct kube_request request = {.method = "GET", .path = path};
+    struct exchange exchange = {
+        .kube = kube, .protocol = protocol, .request = &request};
+    enum ht_status status =
+        try_until(&exchange, clock_monotonic_ms() + KUBE_PATIENCE_MS, err);
+    if (status == HT_OK && !is_good(&exchange))
+        status = refuse(&exchange, err);
+    if (status == HT_OK) {
+        *socket = (struct kube_socket){.curl = exchange.curl,
+                                       .early = exchange.answer};
+        return HT_OK;
+    }
+    curl_easy_cleanup(exchange.curl);
     text_free(&exchange.answer);
     return status;
 }

@@ -12,6 +12,7 @@
 
 #include "proto/base/arena.h"
 #include "proto/base/error.h"
+#include "proto/base/text.h"
 #include "proto/doc/node.h"
 #include "runner/kubernetes/kubeconfig.h"
 
@@ -65,6 +66,17 @@ struct kube_flow {
 enum ht_status kube_stream(struct kube *kube, const char *path,
                            const struct kube_flow *flow, int64_t *retry_ms,
                            struct ht_error *err);
+
+struct kube_socket {
+    void *curl;        /* a CURL for curl_easy_send() and _recv() */
+    struct text early; /* came behind the answer, <= UPGRADE_HEAD bytes */
+};
+/* One GET that becomes a WebSocket of that protocol, on a connection of its own
+ * which the caller owns and which does not need the client any more. It is
+ * tried again as kube_call() would a POST. Errors of kube_call(). */
+enum ht_status kube_upgrade(struct kube *kube, const char *path,
+                            const char *protocol, struct kube_socket *socket,
+                            struct ht_error *err);
 
 /* A pause that grows with each failure, from 1, up to 30 s; a third of it is
  * random, so that many clients do not come back at once. */

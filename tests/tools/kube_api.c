@@ -1,8 +1,12 @@
 /* kube_api.c - the room runner/kubernetes from the command line.
  *
  *     kube_api [context=NAME] [namespace=NAME] [account=FOLDER]
+ *     kube_api [...] [until=BYTES] exec POD CONTAINER COMMAND...
  *
- * Finds its cluster as a runner does, and reads orders, one a line, from stdin:
+ * The second runs a command in a container, copies its stdin and stdout, until
+ * so many bytes came where BYTES are said, and at its end writes "CODE WORDS"
+ * to stderr, or "!" and a failure. The first one finds its cluster as a runner
+ * does, and reads orders, one a line, from stdin:
  *
  *     config
  *     create KIND JSON | dry KIND JSON | get KIND NAME
@@ -15,15 +19,19 @@
  * JSON has no blanks. The answer is lines of words and then "ok", or "!" with
  * the google.rpc name of a failure and its words. */
 
+#include <limits.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <curl/curl.h>
 
 #include "runner/kubernetes/access.h"
 #include "runner/kubernetes/fields.h"
 #include "runner/kubernetes/objects.h"
+#include "runner/kubernetes/pipe.h"
 #include "runner/kubernetes/watch.h"
 
 enum { MOST_WORDS = 8 };
@@ -236,31 +244,119 @@ static void read_orders(struct shell *shell)
     free(line);
 }
 
+/* ---- exec ---- */
+
+struct copy {
+    struct kube_pipe *pipe;
+    char bytes[100 * 1000]; /* of stdin, from `at` on not written yet */
+    size_t at, len;
+    bool closed;    /* stdin has ended */
+    long long left; /* bytes of stdout that are wanted */
+};
+
+static void copy_in(struct copy *copy)
+{
+    const ssize_t n = kube_pipe_write(copy->pipe, copy->bytes + copy->at,
+                                      copy->len - copy->at);
+    copy->at += n > 0 ? (size_t)n : 0;
+    if (copy->at < copy->len || copy->closed || kube_pipe_is_full(copy->pipe))
+        return;
+    const ssize_t got = read(STDIN_FILENO, copy->bytes, sizeof copy->bytes);
+    copy->closed = got <= 0;
+    copy->at = 0;
+    copy->len = got > 0 ? (size_t)got : 0;
+}
+
+/* False: it has ended, or so much came as was wanted. */
+static bool copy_out(struct copy *copy)
+{
+    char bytes[5000];
+    ssize_t n;
+    while (copy->left > 0 &&
+           (n = kube_pipe_read(copy->pipe, bytes, sizeof bytes)) > 0) {
+        copy->left -= n;
+        for (ssize_t at = 0; at < n;) {
+            const ssize_t put =
+                write(STDOUT_FILENO, bytes + at, (size_t)(n - at));
+            if (put < 0)
+                return false;
+            at += put;
+        }
+    }
+    return copy->left > 0 && n != 0;
+}
+
+static void copy_until_end(struct copy *copy)
+{
+    while (copy_out(copy)) {
+        const bool waits =
+            copy->at < copy->len || kube_pipe_is_full(copy->pipe);
+        struct pollfd all[] = {
+            {.fd = kube_pipe_fd(copy->pipe),
+             .events = (short)(POLLIN | (waits ? POLLOUT : 0))},
+            {.fd = waits || copy->closed ? -1 : STDIN_FILENO,
+             .events = POLLIN}};
+        (void)poll(all, 2, -1);
+        if (waits || all[1].revents != 0)
+            copy_in(copy);
+    }
+}
+
+static int exec(struct shell *shell, char **words, long long until)
+{
+    struct ht_error err;
+    struct copy copy = {.left = until};
+    const struct kube_command command = {
+        .namespace = shell->config.namespace,
+        .pod = words[0],
+        .container = words[1],
+        .argv = (const char *const *)(void *)(words + 2)};
+    if (kube_pipe_open(shell->kube, &command, &copy.pipe, &err) != HT_OK) {
+        (void)fprintf(stderr, "! %s %s\n", ht_status_rpc(err.status), err.text);
+        return 1;
+    }
+    copy_until_end(&copy);
+    const char *said;
+    const int code = kube_pipe_result(copy.pipe, &said);
+    (void)fprintf(stderr, "%d %s\n", code, said);
+    kube_pipe_close(copy.pipe);
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     struct ht_error err;
     struct shell shell = {.n = 0};
     struct kube_config_wish wish = {.lookup = getenv};
     struct arena *arena = arena_new();
-    for (int i = 1; i < argc; i++) {
+    long long until = LLONG_MAX;
+    char **run = NULL;
+    for (int i = 1; i < argc && run == NULL; i++) {
         if (strncmp(argv[i], "context=", 8) == 0)
             wish.context = argv[i] + 8;
         else if (strncmp(argv[i], "namespace=", 10) == 0)
             wish.namespace = argv[i] + 10;
         else if (strncmp(argv[i], "account=", 8) == 0)
             wish.account = argv[i] + 8;
+        else if (strncmp(argv[i], "until=", 6) == 0)
+            until = strtoll(argv[i] + 6, NULL, 10);
+        else if (strcmp(argv[i], "exec") == 0 && argc - i > 3)
+            run = argv + i + 1;
     }
     curl_global_init(CURL_GLOBAL_DEFAULT);
-    const enum ht_status status =
-        kube_config_find(&wish, arena, &shell.config, &err);
+    enum ht_status status = kube_config_find(&wish, arena, &shell.config, &err);
+    int code = status == HT_OK ? 0 : 1;
     if (status == HT_OK) {
         shell.kube = kube_new(&shell.config);
-        read_orders(&shell);
+        if (run != NULL)
+            code = exec(&shell, run, until);
+        else
+            read_orders(&shell);
         kube_free(shell.kube);
     } else {
         printf("! %s %s\n", ht_status_rpc(status), err.text);
     }
     arena_free(arena);
     curl_global_cleanup();
-    return status == HT_OK ? 0 : 1;
+    return code;
 }
