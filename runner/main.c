@@ -24,6 +24,7 @@
 #include "runner/base/rules.h"
 #include "runner/cluster/cluster.h"
 #include "runner/options.h"
+#include "runner/pods/look.h"
 #include "runner/process/isolation.h"
 #include "runner/supervisor.h"
 
@@ -367,7 +368,10 @@ static int look(const struct runner_options *options)
     struct site site = {0};
     struct text out = {0};
     read_cluster(options, &site);
-    cluster_look(&site, options->slurm_test, &out);
+    if (options->kube_look)
+        pods_look(&site, &out);
+    else
+        cluster_look(&site, options->slurm_test, &out);
     (void)fputs(out.data, stdout);
     text_free(&out);
     return 0;
@@ -390,9 +394,10 @@ int main(int argc, char **argv)
     }
     curl_global_init(CURL_GLOBAL_DEFAULT);
     struct arena *arena = arena_new();
-    const int code = options.slurm_look || options.slurm_test != NULL
-                         ? look(&options)
-                         : run(arena, &options);
+    const int code =
+        options.slurm_look || options.slurm_test != NULL || options.kube_look
+            ? look(&options)
+            : run(arena, &options);
     arena_free(arena);
     curl_global_cleanup();
     return code;

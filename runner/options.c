@@ -96,6 +96,9 @@ static const struct flag table[] = {
          "context in it (default its current one)"),
     FLAG("kubernetes-namespace", "NAME", FLAG_TEXT, MEMBER(kube_namespace),
          "namespace of the pods (default that of the context)"),
+    FLAG("kubernetes-look", NULL, FLAG_ORDER, MEMBER(kube_look),
+         "print as JSON what the cluster is and which rights are missing, and "
+         "end; needs no server"),
     FLAG("exit-when-alone", NULL, FLAG_SWITCH, MEMBER(exit_when_alone),
          "end after 30 s without server and attempts"),
     {.name = NULL}};
@@ -120,7 +123,8 @@ const struct engine *runner_options_engine(const char *name)
 static enum ht_status check(const struct runner_options *options,
                             struct ht_error *err)
 {
-    if (options->slurm_look || options->slurm_test != NULL)
+    if (options->slurm_look || options->slurm_test != NULL ||
+        options->kube_look)
         return HT_OK;
     if (options->server == NULL)
         return ht_fail(err, HT_INVALID, "--server URL is required, see --help");

@@ -43,6 +43,7 @@ struct runner_options {
     const char *slurm_test;     /* NULL: no test */
     /* See struct kube_config_wish. */
     const char *kube_config, *kube_context, *kube_namespace;
+    bool kube_look; /* pods_look(), nothing else */
 };
 
 /* Strings point into argv, the environment or constants. For --help or

@@ -10,11 +10,11 @@
 
 /* All that a runner does in its namespace; nothing outside of it. */
 static const struct kube_right wanted[] = {
-    {"batch", "jobs", "create get list watch patch delete"},
-    {"", "pods", "get list watch delete"},
-    {"", "pods/log", "get"},
-    {"", "services", "create get list watch delete"},
-    {"", "configmaps", "create get list delete"},
+    {"batch", "jobs", "create get list delete"},
+    {"", "pods", "list watch delete"},
+    {"", "pods/exec", "create get"},
+    {"", "services", "create get list delete"},
+    {"", "configmaps", "create get"},
 };
 
 /* ---- questions ---- */

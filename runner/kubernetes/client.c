@@ -210,6 +210,7 @@ static CURLcode perform(struct exchange *exchange, struct curl_slist *headers)
     long http = 0;
     curl_off_t retry_s = 0;
     /* No "Expect: 100-continue", which costs a second. */
+    headers = curl_slist_append(headers, "Accept: application/json");
     headers = curl_slist_append(headers, "Expect:");
     curl_easy_setopt(exchange->curl, CURLOPT_HTTPHEADER, headers);
     const CURLcode code = curl_easy_perform(exchange->curl);

@@ -170,7 +170,6 @@ struct curl_slist *kube_connection_headers(const struct kube_config *config,
     char *host = kube_connection_host(config->server);
     struct curl_slist *list = kube_connection_add(NULL, "Host", host);
     list = kube_connection_add(list, "User-Agent", "hypertune-runner");
-    list = kube_connection_add(list, "Accept", "application/json");
     if (ticket->token.len > 0)
         text_printf(&secret, "Bearer %s", ticket->token.data);
     else if (user->name != NULL)

@@ -16,6 +16,7 @@
 #include "runner/base/rules.h"
 #include "runner/far/far.h"
 #include "runner/kubernetes/client.h"
+#include "runner/pods/config.h"
 #include "runner/pods/line.h"
 #include "runner/pods/run.h"
 #include "runner/pods/shape.h"
@@ -101,12 +102,8 @@ static enum ht_status pods_engine_open(const struct site *site,
     struct pod_cluster *cluster = &engine.cluster;
     engine.arena = arena_new();
     *cluster = (struct pod_cluster){.site = site};
-    const struct kube_config_wish wish = {.file = site->kube_config,
-                                          .context = site->kube_context,
-                                          .namespace = site->kube_namespace,
-                                          .lookup = getenv};
     enum ht_status status =
-        kube_config_find(&wish, engine.arena, &cluster->config, err);
+        pods_config(site, engine.arena, &cluster->config, err);
     if (status == HT_OK)
         status = ask(cluster, err);
     if (status == HT_OK)

@@ -390,6 +390,7 @@ int cli_doctor(struct cli *cli)
     machine_examine(&findings, folder);
     check_engines(&findings);
     slurm_examine(&findings);
+    kubernetes_examine(&findings);
     check_server(&findings, folder);
     int code = findings_print(&findings);
     if (code == CLI_DONE && findings_failed(&findings))

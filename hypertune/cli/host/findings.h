@@ -42,5 +42,7 @@ int findings_print(const struct findings *findings);
 void machine_examine(struct findings *findings, const char *folder);
 /* Looks at the Slurm cluster that this machine has a way to, if any. */
 void slurm_examine(struct findings *findings);
+/* The same of a Kubernetes cluster that the environment names. */
+void kubernetes_examine(struct findings *findings);
 
 #endif
