@@ -77,15 +77,11 @@ static void end(struct kube_pipe *pipe, const char *why)
     const char *message = node_get_string(status, "message", "");
     pipe->ended = true;
     pipe->exit = find_exit(status);
-    if (pipe->exit >= 0) {
-        struct text clean = {0};
-        text_clean(&clean, pipe->line.text, pipe->line.len);
-        pipe->words = docker_clean_words(pipe->arena, text_string(&clean));
-        text_free(&clean);
-    } else {
-        pipe->words =
-            docker_clean_words(pipe->arena, message[0] != '\0' ? message : why);
-    }
+    if (pipe->exit >= 0)
+        why = arena_strndup(pipe->arena, pipe->line.text, pipe->line.len);
+    else if (message[0] != '\0')
+        why = message;
+    pipe->words = docker_clean_words(pipe->arena, why);
 }
 
 int kube_pipe_result(const struct kube_pipe *pipe, const char **words)
@@ -204,10 +200,8 @@ static void take_close(struct kube_pipe *pipe, const struct ws_part *part)
         text_printf(&why, " (%d)",
                     (unsigned char)part->bytes[0] << 8 |
                         (unsigned char)part->bytes[1]);
-    if (part->n > 2) {
-        text_puts(&why, ": ");
-        text_clean(&why, part->bytes + 2, part->n - 2);
-    }
+    if (part->n > 2)
+        text_printf(&why, ": %.*s", (int)part->n - 2, part->bytes + 2);
     end(pipe, why.data);
     ws_write(&pipe->out, WS_CLOSE, part->bytes, part->n < 2 ? part->n : 2);
     flush(pipe);

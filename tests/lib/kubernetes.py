@@ -6,6 +6,7 @@ It is no proof of what a real one does: each of its rules that a test relies on
 is to be shown on a real server, too (a cluster of its own by KUBE_BIN)."""
 
 import base64
+import copy
 import http.server
 import json
 import os
@@ -16,6 +17,7 @@ import threading
 import time
 import urllib.parse
 
+import kubernetes_exec
 from kubernetes_rules import Refused, check_strict, matches, schemas
 from kubernetes_store import Store
 
@@ -23,7 +25,8 @@ VERBS = {"GET": "get", "POST": "create", "PATCH": "patch",
          "DELETE": "delete", "PUT": "update"}
 ROLE = {"jobs": {"create", "get", "list", "watch", "delete", "patch"},
         "pods": {"create", "get", "list", "watch", "delete", "patch"},
-        "pods/log": {"get"}, "pods/eviction": {"create"},
+        "pods/log": {"get"}, "pods/exec": {"create", "get"},
+        "pods/eviction": {"create"},
         "services": {"create", "get", "list", "watch", "delete"},
         "configmaps": {"create", "get", "list", "delete", "patch"}}
 
@@ -38,13 +41,15 @@ class Cluster:
     "lost" (done, and it ends without an answer); and of a watch also
     {"after": BYTES} (it ends there), {"pieces": BYTES} (it comes in such
     pieces), {"silent": True} (nothing comes, and it does not end),
-    {"line": TEXT} (comes first)."""
+    {"line": TEXT} (comes first). Of "get pods/exec": see Stream."""
 
     def __init__(self, namespaces=("work",), minor=26, tls=None):
         self.store = Store(namespaces, minor)
         self.minor = minor
         self.users, self.people = {"admin": None}, {}
         self.faults, self.requests, self.logs = {}, [], {}
+        self.kubelet = None
+        self.streams = []  # every exec that has begun
         self.openapi = True
         self.closing = threading.Event()
         self.lock = threading.Lock()
@@ -68,6 +73,9 @@ class Cluster:
 
     def close(self):
         self.closing.set()
+        self.cut_streams()
+        for stream in self.streams:
+            stream.process.kill()
         with self.store.lock:
             self.store.changed.notify_all()
         self.server.shutdown()
@@ -85,6 +93,16 @@ class Cluster:
     def count(self, name):
         with self.lock:
             return self.requests.count(name)
+
+    def cut_streams(self):
+        """Every connection of an exec ends, in the middle of anything."""
+        with self.lock:
+            for stream in self.streams:
+                try:
+                    socket.socket.shutdown(stream.connection,
+                                           socket.SHUT_RDWR)
+                except OSError:
+                    pass
 
     # ---- who may do what ----
 
@@ -218,6 +236,9 @@ class Asked(http.server.BaseHTTPRequestHandler):
         resource = plural + "/" + part if part else plural
         fault = self.asked.take_fault("%s %s" % (verb, resource))
         self.asked.check_access(who, verb, namespace, resource)
+        # A WebSocket is a GET. Since 1.35 it needs what a POST needs, too.
+        if resource == "pods/exec" and self.asked.minor >= 35:
+            self.asked.check_access(who, "create", namespace, resource)
         if isinstance(fault, Refused):
             raise fault
         if callable(fault):
@@ -226,6 +247,8 @@ class Asked(http.server.BaseHTTPRequestHandler):
             return self.cut()
         if verb == "watch":
             return self.watch(plural, namespace, fault or {})
+        if part == "exec":
+            return kubernetes_exec.serve(self, namespace, name, fault or {})
         code, value = getattr(self, "do_" + verb)(plural, namespace, name,
                                                   part)
         return self.cut() if fault == "lost" else self.send(code, value)
@@ -235,7 +258,9 @@ class Asked(http.server.BaseHTTPRequestHandler):
     def do_get(self, plural, namespace, name, part):
         if part == "log":
             return 200, self.asked.logs.get((namespace, name), "").encode()
-        return 200, self.asked.store.get(plural, namespace, name)
+        with self.asked.store.lock:
+            return 200, copy.deepcopy(self.asked.store.get(plural, namespace,
+                                                           name))
 
     def do_create(self, plural, namespace, name, part):
         store = self.asked.store
