@@ -73,6 +73,8 @@ class Cluster:
 
     def close(self):
         self.closing.set()
+        if self.kubelet:
+            self.kubelet.close()
         self.cut_streams()
         for stream in self.streams:
             stream.process.kill()
@@ -217,6 +219,12 @@ class Asked(http.server.BaseHTTPRequestHandler):
                  for part in address.path.strip("/").split("/")]
         if parts == ["version"]:
             return self.send(200, {"major": "1", "minor": str(cluster.minor)})
+        if parts == ["control"]:
+            if self.body == {"do": "cut_streams"}:
+                cluster.cut_streams()
+            else:
+                cluster.kubelet.order(self.body)
+            return self.send(200, {})
         who = self.who()
         if parts[:2] == ["openapi", "v3"]:
             return self.send(200, cluster.schema())
@@ -257,15 +265,28 @@ class Asked(http.server.BaseHTTPRequestHandler):
 
     def do_get(self, plural, namespace, name, part):
         if part == "log":
-            return 200, self.asked.logs.get((namespace, name), "").encode()
+            return self.do_log(namespace, name)
         with self.asked.store.lock:
             return 200, copy.deepcopy(self.asked.store.get(plural, namespace,
                                                            name))
 
+    def do_log(self, namespace, name):
+        cluster = self.asked
+        if not cluster.kubelet:
+            return 200, cluster.logs.get((namespace, name), "").encode()
+        pod, container = kubernetes_exec.find(self, namespace, name,
+                                              {key: [value] for key, value in
+                                               self.query.items()})
+        data = cluster.kubelet.log(pod, container)
+        if "tailLines" in self.query:
+            data = b"".join(data.splitlines(True)[
+                -int(self.query["tailLines"]):])
+        return 200, data[:int(self.query.get("limitBytes", len(data)))]
+
     def do_create(self, plural, namespace, name, part):
         store = self.asked.store
         if part == "eviction":
-            store.evict(namespace, name)
+            store.evict(namespace, name, self.body.get("deleteOptions"))
             return 201, {"kind": "Status", "status": "Success"}
         if self.query.get("fieldValidation") == "Strict":
             check_strict(store.kinds[plural][2], self.body)

@@ -258,7 +258,8 @@ def serve(asked, namespace, name, fault):
     """One request, to its end. Without a kubelet the program runs beside the
     server, for a pod whose phase is Running."""
     cluster = asked.asked
-    query = urllib.parse.parse_qs(urllib.parse.urlsplit(asked.path).query)
+    query = urllib.parse.parse_qs(urllib.parse.urlsplit(asked.path).query,
+                                  keep_blank_values=True)
     pod, container = find(asked, namespace, name, query)
     if (asked.headers.get("Upgrade") or "").lower() != "websocket":
         raise Refused(400, "BadRequest", "Upgrade request required")

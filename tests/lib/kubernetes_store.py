@@ -39,6 +39,7 @@ class Store:
         self.floor = 0  # what is older was compacted
         self.pages = {}  # the rest of lists that were begun, by their version
         self.admission = None
+        self.is_held = lambda pod: False  # a kubelet has to end it first
         self.lock = threading.RLock()
         self.changed = threading.Condition(self.lock)
 
@@ -186,12 +187,26 @@ class Store:
             elif policy == "Orphan":
                 for _, other in self._owned(meta["uid"]):
                     other["metadata"].pop("ownerReferences")
+            grace = options.get("gracePeriodSeconds")
+            if plural == "pods" and self.is_held(item) and (
+                    grace is not None or not meta.get("deletionTimestamp")):
+                self._shorten(item, grace)
             if not meta.get("deletionTimestamp"):
                 meta["deletionTimestamp"] = stamp()
                 self._note("MODIFIED", plural, item)
             self._settle(plural, item)
             self._collect()
             return copy.deepcopy(self.items.get((plural, namespace, name)))
+
+    def _shorten(self, pod, grace):
+        """A later deletion may give it less time, never more."""
+        meta = pod["metadata"]
+        if grace is None:
+            grace = pod["spec"].get("terminationGracePeriodSeconds", 30)
+        before = meta.get("deletionGracePeriodSeconds")
+        meta["deletionGracePeriodSeconds"] = (
+            grace if before is None else min(before, grace))
+        self.changed.notify_all()
 
     def _owned(self, uid):
         return [(key, item) for key, item in list(self.items.items())
@@ -209,9 +224,15 @@ class Store:
                 self.delete(*other, {})
             if not self._owned(meta["uid"]):
                 meta["finalizers"].remove("foregroundDeletion")
+        if plural == "pods" and meta.get("deletionGracePeriodSeconds") != 0 \
+                and self.is_held(item):
+            return
         if not meta.get("finalizers"):
             del self.items[key]
             self._note("DELETED", plural, item)
+            for other, owner in list(self.items.items()):
+                if owner["metadata"]["uid"] == owner_of(item):
+                    self._settle(other[0], owner)
 
     def _collect(self):
         """The garbage collector: what belongs to an owner that is gone."""
@@ -281,6 +302,8 @@ class Store:
             self._drop_tracking(key, pod)
             if pod.get("status", {}).get("phase") in ("Pending", "Running"):
                 self.delete(*key, {})
+            else:
+                self._settle("pods", pod)
 
     def _fill(self, job, pods, wanted):
         indexed = job["spec"]["completionMode"] == "Indexed"
@@ -313,6 +336,10 @@ class Store:
         if index is not None:
             pod["metadata"].setdefault("annotations", {})[INDEX] = str(index)
             pod["spec"].setdefault("hostname", name)
+            for one in pod["spec"]["containers"]:
+                one.setdefault("env", []).append({
+                    "name": "JOB_COMPLETION_INDEX", "valueFrom": {"fieldRef": {
+                        "fieldPath": "metadata.annotations['%s']" % INDEX}}})
         pod["metadata"]["name"] = pod["metadata"]["generateName"] + "".join(
             random.choice(LETTERS) for _ in range(5))
         pod["metadata"].update(
@@ -321,7 +348,24 @@ class Store:
         self.items["pods", meta["namespace"], pod["metadata"]["name"]] = pod
         self._note("ADDED", "pods", pod)
 
-    # ---- what a test does in place of the kubelet ----
+    # ---- what a kubelet does, or a test in its place ----
+
+    def change_pod(self, pod, change):
+        """`change` is called with the pod's status as it is now; nothing where
+        the pod is gone. False: nothing was changed."""
+        with self.lock:
+            meta = pod["metadata"]
+            now = self.items.get(("pods", meta["namespace"], meta["name"]))
+            if now is None or now["metadata"]["uid"] != meta["uid"]:
+                return False
+            before = copy.deepcopy(now)
+            change(now)
+            if now == before:
+                return False
+            self._note("MODIFIED", "pods", now)
+            self._sync(meta["namespace"])
+            self._settle("pods", now)
+            return True
 
     def set_pod(self, namespace, name, phase, code=None, reason=None,
                 conditions=()):
@@ -339,10 +383,20 @@ class Store:
             self._note("MODIFIED", "pods", pod)
             self._sync(namespace)
 
-    def evict(self, namespace, name):
-        self.set_pod(namespace, name, "Failed", 137, conditions=[
-            {"type": "DisruptionTarget", "status": "True",
-             "reason": "EvictionByEvictionAPI"}])
+    def evict(self, namespace, name, options=None):
+        """By the eviction API."""
+        condition = {"type": "DisruptionTarget", "status": "True",
+                     "reason": "EvictionByEvictionAPI", "message": "Eviction "
+                     "API: evicting"}
+        with self.lock:
+            pod = self.get("pods", namespace, name)
+            if not self.is_held(pod):
+                self.set_pod(namespace, name, "Failed", 137,
+                             conditions=[condition])
+                return
+            self.change_pod(pod, lambda now: now["status"].setdefault(
+                "conditions", []).append(condition))
+            self.delete("pods", namespace, name, options or {})
 
 
 def merge(value, change):
