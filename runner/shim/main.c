@@ -9,6 +9,7 @@
 #include "runner/shim/guest_command.h"
 #include "runner/shim/image.h"
 #include "runner/shim/image_inside.h"
+#include "runner/shim/pod.h"
 #include "runner/shim/shim.h"
 #include "runner/shim/slurm.h"
 
@@ -25,17 +26,22 @@ int main(int argc, char **argv)
         return slurm_run(argv[2]);
     if (argc == 3 && strcmp(argv[1], "--mirror") == 0)
         return serve_run(argv[2]);
+    if (argc == 4 && strcmp(argv[1], "--pod") == 0 && argv[2][0] == '/')
+        return pod_run(argv[2], argv[3]);
     if (argc >= 3 && strcmp(argv[1], "--enter") == 0 && argv[2][0] == '/')
         return image_enter(argv[2], argv + 3);
     if (argc == 3 && strcmp(argv[1], "--inside") == 0 && argv[2][0] == '/')
         return image_inside_run(argv[2]);
     if (argc != 2 || argv[1][0] != '/') {
         (void)fprintf(
-            stderr, "usage: hypertune-shim FOLDER | --slurm BATCH | --mirror "
-                    "ROOT | --sandbox | --guest JSON COMMAND...\n"
+            stderr, "usage: hypertune-shim FOLDER | --slurm BATCH | --pod ROOT "
+                    "FOLDER | --mirror ROOT | --sandbox | --guest JSON "
+                    "COMMAND...\n"
                     "Runs FOLDER/launch.json; FOLDER is absolute. "
                     "Started by hypertune-runner. --slurm runs trials in a job "
                     "of Slurm, as the runner answers in the folder BATCH. "
+                    "--pod is the first process of a pod of Kubernetes and "
+                    "runs the trial in FOLDER below ROOT, once it is there. "
                     "--mirror has the files of a runner elsewhere in ROOT, as "
                     "it says at stdin. "
                     "--sandbox prints the best "

@@ -50,7 +50,7 @@ enum phase { PHASE_RUNNING, PHASE_TERMINATING, PHASE_KILLING };
 
 struct shim {
     const char *folder;
-    const struct shim_batch *batch; /* NULL: in no job of Slurm */
+    const struct shim_batch *batch; /* NULL: in no job of a cluster */
     pid_t parent;                   /* getppid() at first: it may end */
     int folder_fd;                  /* with the lock: one shim per folder */
     struct arena *arena;
@@ -77,6 +77,12 @@ struct shim {
 };
 
 /* ---- set-up ---- */
+
+/* All that is written into the folder is written on this machine. */
+static bool is_local(const struct shim_batch *batch)
+{
+    return batch == NULL || batch->in_pod;
+}
 
 static int open_signals(bool in_batch)
 {
@@ -192,7 +198,7 @@ static void fit_into_batch(struct arena *arena, struct launch *launch,
     add_variables(arena, launch, &given, true);
     add_variables(arena, launch, &batch->defaults, false);
     launch->boot = NULL; /* of the runner's machine */
-    launch->in_batch = true;
+    launch->in_batch = !batch->in_pod;
 }
 
 static enum ht_status prepare(struct shim *shim, struct ht_error *err)
@@ -329,10 +335,12 @@ static void obey_warning(struct shim *shim)
 /* Two orders to end would be one too many for some trainers. */
 static void end_with_job(struct shim *shim, pid_t sender)
 {
-    if (begin_end(shim, OUTCOME_LOST, element_with_job) &&
+    if (begin_end(shim, OUTCOME_LOST, shim->batch->with_job) &&
         sender == shim->parent)
         signal_trainer(shim, SIGTERM);
-    kill_by(shim, clock_monotonic_ms() + shim->batch->kill_wait_ms - EXIT_MS);
+    if (shim->batch->kill_wait_ms < INT64_MAX)
+        kill_by(shim,
+                clock_monotonic_ms() + shim->batch->kill_wait_ms - EXIT_MS);
 }
 
 static void look_for_stop(struct shim *shim)
@@ -457,7 +465,7 @@ static int wait_ms(const struct shim *shim)
 static void supervise(struct shim *shim)
 {
     const int64_t now = clock_monotonic_ms();
-    if (shim->batch == NULL)
+    if (is_local(shim->batch))
         shim->watch_at = now + WATCH_AFTER_MS;
     shim->poll_at = now + shim->poll_ms;
     look_for_stop(shim); /* an order may be older than this process */
@@ -575,7 +583,7 @@ int shim_run(const char *folder, const struct shim_batch *batch)
         .signals = -1,
         .watch = -1,
         .watch_at = INT64_MAX,
-        .poll_ms = batch != NULL ? BATCH_POLL_MS : POLL_MS,
+        .poll_ms = is_local(batch) ? POLL_MS : BATCH_POLL_MS,
         .arena = arena_new(),
         .trainer = {.pid = -1, .outputs = {-1, -1}, .status = -1},
         .logs = {{.fd = -1}, {.fd = -1}},

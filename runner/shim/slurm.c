@@ -3,29 +3,24 @@
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "proto/base/arena.h"
 #include "proto/base/clock.h"
 #include "proto/base/number.h"
 #include "runner/base/disk.h"
-#include "runner/base/folder.h"
-#include "runner/base/procfs.h"
 #include "runner/element/addresses.h"
 #include "runner/element/element.h"
 #include "runner/element/image.h"
 #include "runner/element/modules.h"
-#include "runner/shim/image.h"
+#include "runner/shim/child_shim.h"
 #include "runner/shim/server_relay.h"
 #include "runner/shim/shim.h"
 
@@ -33,8 +28,6 @@ enum {
     FIRST_DELAY_MS = 100, /* between looks at a file that is awaited */
     LONGEST_DELAY_MS = 2000,
     LEAST_TIME_MS = 60 * 1000, /* before the limit, for another trial */
-    PASS_MS = 300, /* in which Slurm has signalled all processes, if it does */
-    LEFTOVER_BOUND_MS = 5000
 };
 
 struct run {
@@ -59,16 +52,6 @@ struct turn {
     struct element_answer answer;
     struct addresses addresses;
 };
-
-__attribute__((format(printf, 1, 2))) static void say(const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    (void)fputs("hypertune: ", stderr);
-    (void)vfprintf(stderr, format, args);
-    (void)fputc('\n', stderr);
-    va_end(args);
-}
 
 static bool leads(const struct run *run)
 {
@@ -206,32 +189,19 @@ static const char *find_end(struct run *run, const struct waiting *waiting)
                         clock_duration(text, waiting->bound_ms));
 }
 
-/* Reads all signals; the last one that ends the job, 0: none. */
-static int read_signals(struct run *run)
-{
-    struct signalfd_siginfo info;
-    int number = 0;
-    while (read(run->signals, &info, sizeof info) == sizeof info) {
-        if (info.ssi_signo == SIGCHLD)
-            continue;
-        number = (int)info.ssi_signo;
-        run->ending = true;
-    }
-    return number;
-}
-
 /* Waits a little, then longer and longer. False, with a line on stderr, when it
  * is useless. */
 static bool wait_more(struct run *run, struct waiting *waiting)
 {
     const char *end = find_end(run, waiting);
     if (end != NULL) {
-        say("ends while it waits for its %s: %s", waiting->what, end);
+        child_shim_say("ends while it waits for its %s: %s", waiting->what,
+                       end);
         return false;
     }
     struct pollfd fd = {.fd = run->signals, .events = POLLIN};
     if (poll(&fd, 1, waiting->delay_ms) > 0)
-        (void)read_signals(run);
+        run->ending = child_shim_signals(run->signals) != 0 || run->ending;
     const int next = waiting->delay_ms * 3 / 2;
     waiting->delay_ms = next < LONGEST_DELAY_MS ? next : LONGEST_DELAY_MS;
     return true;
@@ -248,7 +218,7 @@ static bool wait_for_answer(struct turn *turn)
         if (status == HT_OK)
             return true;
         if (status == HT_CORRUPT) {
-            say("ends: %s", err.text);
+            child_shim_say("ends: %s", err.text);
             run->code = SHIM_FAILED;
             return false;
         }
@@ -337,16 +307,6 @@ static const char *replica_folder(const struct turn *turn, size_t i)
                         turn->addresses.items[i].name);
 }
 
-static void end_lost(const char *folder, const char *reason)
-{
-    struct ht_error err;
-    const int64_t now = clock_wall_ms();
-    struct ending ending = {.started_ms = now, .ended_ms = now};
-    folder_end(&ending, OUTCOME_LOST, "%s", reason);
-    if (folder_write_exit(folder, &ending, &err) != HT_OK)
-        say("%s", err.text);
-}
-
 /* All tasks tell their addresses before any trainer starts. False when one does
  * not: then the replica has ended. */
 static bool find_addresses(struct turn *turn)
@@ -367,60 +327,10 @@ static bool find_addresses(struct turn *turn)
     }
     if (status == HT_OK)
         return true;
-    say("%s", err.text);
-    end_lost(replica_folder(turn, (size_t)run->task),
-             run->ending ? element_with_job : err.text);
+    child_shim_say("%s", err.text);
+    child_shim_end(replica_folder(turn, (size_t)run->task),
+                   run->ending ? element_with_job : err.text);
     return false;
-}
-
-/* Waits for the shim, and passes on what Slurm says. */
-static int supervise(struct run *run, pid_t shim)
-{
-    int64_t pass_at = INT64_MAX;
-    int status;
-    while (waitpid(shim, &status, WNOHANG) == 0) {
-        const int64_t left = pass_at - clock_monotonic_ms();
-        if (left <= 0) {
-            kill(shim, SIGTERM);
-            pass_at = INT64_MAX;
-            continue;
-        }
-        struct pollfd fd = {.fd = run->signals, .events = POLLIN};
-        poll(&fd, 1, pass_at < INT64_MAX ? (int)left : -1);
-        const int number = read_signals(run);
-        if (number == SIGUSR1)
-            kill(shim, SIGUSR1);
-        else if (number != 0 && pass_at == INT64_MAX)
-            pass_at = clock_monotonic_ms() + PASS_MS;
-    }
-    return status;
-}
-
-static void run_shim(struct run *run, const char *folder,
-                     const struct shim_batch *batch)
-{
-    const pid_t self = getpid();
-    const pid_t shim = fork();
-    if (shim == 0) {
-        prctl(PR_SET_PDEATHSIG, SIGTERM);
-        _exit(getppid() == self ? shim_run(folder, batch) : SHIM_FAILED);
-    }
-    if (shim < 0) {
-        end_lost(folder, "no process could be made");
-        return;
-    }
-    const int status = supervise(run, shim);
-    image_clean(folder); /* the filter of the shim forbids it there */
-    if (WIFEXITED(status) && WEXITSTATUS(status) == SHIM_DONE)
-        return;
-    if (WIFEXITED(status) && WEXITSTATUS(status) == SHIM_TAKEN) {
-        say("%s belongs to another process", folder);
-        return;
-    }
-    procfs_kill_leftovers(folder, NULL, LEFTOVER_BOUND_MS);
-    end_lost(folder, WIFSIGNALED(status)
-                         ? "its supervisor process was killed"
-                         : "its supervisor process could not write its end");
 }
 
 /* Before the next trial is asked for, all replicas have ended. */
@@ -442,7 +352,7 @@ static void run_trial(struct turn *turn)
     struct ht_error err;
     if (addresses_read(turn->arena, turn->answer.folder, &turn->addresses,
                        &err) != HT_OK) {
-        say("%s", err.text);
+        child_shim_say("%s", err.text);
         return;
     }
     const bool several = turn->addresses.n > 1;
@@ -456,6 +366,7 @@ static void run_trial(struct turn *turn)
             run->end_at == INT64_MAX ? INT64_MAX : run->end_at - run->grace_ms,
         .end_at = run->end_at,
         .kill_wait_ms = run->patience.kill_wait_ms,
+        .with_job = element_with_job,
         .given = given_variables(turn->arena, report_url),
         .modules =
             modules_changes(turn->arena, getenv(MODULES_BEFORE), environ),
@@ -465,7 +376,8 @@ static void run_trial(struct turn *turn)
         batch.defaults = rank_variables(turn);
         batch.addresses = turn->addresses;
     }
-    run_shim(run, replica_folder(turn, task), &batch);
+    child_shim_run(replica_folder(turn, task), &batch, run->signals,
+                   &run->ending);
     server_relay_stop(relay);
     if (several && leads(run))
         wait_for_replicas(turn);
@@ -479,7 +391,7 @@ static bool has_time(const struct run *run)
         run->grace_ms > LEAST_TIME_MS ? run->grace_ms : LEAST_TIME_MS;
     if (run->end_at == INT64_MAX || run->end_at - clock_monotonic_ms() >= least)
         return true;
-    say("ends: its time is over soon");
+    child_shim_say("ends: its time is over soon");
     return false;
 }
 
@@ -489,22 +401,22 @@ static bool take_turn(struct turn *turn)
     struct run *run = turn->run;
     struct ht_error err;
     if (leads(run) && element_ask(run->folder, turn->number, &err) != HT_OK) {
-        say("ends: %s", err.text);
+        child_shim_say("ends: %s", err.text);
         run->code = SHIM_FAILED;
         return false;
     }
     if (!wait_for_answer(turn))
         return false;
     if (turn->answer.end) {
-        say("ends: there is no further trial");
+        child_shim_say("ends: there is no further trial");
         return false;
     }
     set_limit(run, turn->answer.limit_ms);
     run->grace_ms = turn->answer.grace_ms;
-    say("runs %s", turn->answer.folder);
+    child_shim_say("runs %s", turn->answer.folder);
     run_trial(turn);
     if (run->ending)
-        say("ends with the job");
+        child_shim_say("ends with the job");
     return !run->ending && (!leads(run) || has_time(run));
 }
 
@@ -524,7 +436,7 @@ static void run_element(struct run *run)
     struct ht_error err;
     const enum ht_status status = leads(run) ? announce(run, &err) : HT_OK;
     if (status != HT_OK) {
-        say("ends: %s", err.text);
+        child_shim_say("ends: %s", err.text);
         run->code = SHIM_FAILED;
     } else if (leads(run) || wait_for_first_task(run)) {
         take_turns(run);
@@ -543,7 +455,7 @@ int slurm_run(const char *batch)
                       .end_at = INT64_MAX,
                       .code = SHIM_DONE};
     if (run.signals < 0 || read_environment(&run, &err) != HT_OK) {
-        say("%s", run.signals < 0 ? "no signalfd" : err.text);
+        child_shim_say("%s", run.signals < 0 ? "no signalfd" : err.text);
         run.code = SHIM_FAILED;
     } else {
         find_limit(&run);

@@ -1,0 +1,182 @@
+/* pod.c - the first process of a trial's container in a pod. */
+#include "runner/shim/pod.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include "proto/base/arena.h"
+#include "proto/base/clock.h"
+#include "proto/base/text.h"
+#include "proto/base/whole.h"
+#include "runner/base/disk.h"
+#include "runner/base/folder.h"
+#include "runner/mirror/names.h"
+#include "runner/shim/child_shim.h"
+#include "runner/shim/shim.h"
+
+enum {
+    FIRST_DELAY_MS = 50, /* between looks for launch.json */
+    LONGEST_DELAY_MS = 250,
+    LEAVE_MS = 10 * 60 * 1000, /* for the runner to take the end */
+    MOST_MESSAGE = 4096        /* bytes of a termination message */
+};
+
+/* Each byte of a reason has at most 6 in JSON. */
+_Static_assert(6 * HT_MAX_REASON + 256 <= MOST_MESSAGE,
+               "exit.json fits into a termination message");
+
+static const char message_file[] = "/dev/termination-log";
+static const char with_pod[] = "stopped: the cluster ends the pod";
+
+struct pod {
+    struct arena *arena;
+    const char *folder; /* absolute */
+    int signals;        /* signalfd */
+    bool ending;        /* the cluster ends the pod */
+};
+
+/* An image may name another one of these as its STOPSIGNAL. The first process
+ * gets only signals that it asks for. */
+static int open_signals(void)
+{
+    const int numbers[] = {SIGCHLD, SIGTERM, SIGINT,   SIGQUIT,     SIGHUP,
+                           SIGUSR1, SIGUSR2, SIGWINCH, SIGRTMIN + 3};
+    sigset_t set;
+    sigemptyset(&set);
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        sigaddset(&set, numbers[i]);
+    sigprocmask(SIG_SETMASK, &set, NULL);
+    (void)signal(SIGCHLD, SIG_DFL);
+    return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+/* Until then at most; false: a signal that ends the pod came. */
+static bool pause_for(struct pod *pod, int64_t ms)
+{
+    struct pollfd fd = {.fd = pod->signals, .events = POLLIN};
+    poll(&fd, 1, (int)ms);
+    child_shim_reap();
+    if (child_shim_signals(pod->signals) == 0)
+        return true;
+    pod->ending = true;
+    return false;
+}
+
+/* The mirror makes the folder, and maybe others above it. inotify would need
+ * each of them. */
+static bool wait_for_launch(struct pod *pod)
+{
+    int delay_ms = 0;
+    while (pause_for(pod, delay_ms)) {
+        if (disk_has(pod->folder, "launch.json"))
+            return true;
+        const int next = delay_ms * 3 / 2;
+        delay_ms = next < FIRST_DELAY_MS     ? FIRST_DELAY_MS
+                   : next < LONGEST_DELAY_MS ? next
+                                             : LONGEST_DELAY_MS;
+    }
+    return false;
+}
+
+/* What the image and the pod have set. */
+static struct pairs container_variables(struct arena *arena)
+{
+    struct pair *items = NULL;
+    size_t n = 0;
+    for (char **entry = environ; *entry != NULL; entry++) {
+        const char *equal = strchr(*entry, '=');
+        if (equal == NULL || equal == *entry)
+            continue;
+        items = arena_grow(arena, items, n, sizeof *items);
+        items[n++] = (struct pair){
+            .name = arena_strndup(arena, *entry, (size_t)(equal - *entry)),
+            .value = equal + 1};
+    }
+    return (struct pairs){.n = n, .items = items};
+}
+
+static void run_trial(struct pod *pod)
+{
+    const struct shim_batch batch = {
+        .in_pod = true,
+        .with_job = with_pod,
+        .stop_at = INT64_MAX,
+        .end_at = INT64_MAX,
+        .kill_wait_ms = INT64_MAX,
+        .defaults = container_variables(pod->arena),
+    };
+    child_shim_run(pod->folder, &batch, pod->signals, &pod->ending);
+}
+
+/* Outside of a container of Kubernetes there is no such file. */
+static void leave_message(struct pod *pod)
+{
+    struct disk_bytes bytes;
+    if (disk_read(pod->arena, pod->folder, "exit.json", MOST_MESSAGE, &bytes,
+                  NULL) != HT_OK)
+        return;
+    const int fd =
+        open(message_file, O_WRONLY | O_TRUNC | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0)
+        return;
+    (void)whole_write(fd, bytes.data, bytes.len);
+    close(fd);
+}
+
+/* The runner deletes the pod once it has the end. */
+static void wait_for_runner(struct pod *pod)
+{
+    const int64_t until =
+        clock_monotonic_ms() + (pod->ending ? POD_LAST_MS : LEAVE_MS);
+    int64_t left = until - clock_monotonic_ms();
+    while (left > 0 && pause_for(pod, left))
+        left = until - clock_monotonic_ms();
+}
+
+static int code_of_end(const struct pod *pod)
+{
+    struct ending ending;
+    struct ht_error err;
+    if (folder_read_exit(pod->folder, &ending, &err) != HT_OK) {
+        child_shim_say("its end is not known: %s", err.text);
+        return SHIM_FAILED;
+    }
+    if (ending.has_signal)
+        return 128 + ending.signal;
+    if (!ending.has_exit)
+        return SHIM_FAILED;
+    /* A trainer that was stopped may end well, but has no result. */
+    return ending.exit == 0 && ending.outcome != OUTCOME_SUCCEEDED
+               ? POD_ENDED
+               : ending.exit;
+}
+
+int pod_run(const char *root, const char *folder)
+{
+    if (!names_is_path(folder)) {
+        child_shim_say("not a relative path without \"..\": %s", folder);
+        return SHIM_USAGE;
+    }
+    struct arena *arena = arena_new();
+    struct pod pod = {.arena = arena,
+                      .folder = arena_printf(arena, "%s/%s", root, folder),
+                      .signals = open_signals()};
+    int code = POD_ENDED;
+    if (pod.signals < 0) {
+        child_shim_say("no signalfd");
+        code = SHIM_FAILED;
+    } else if (wait_for_launch(&pod)) {
+        run_trial(&pod);
+        leave_message(&pod);
+        code = code_of_end(&pod);
+        wait_for_runner(&pod);
+    }
+    arena_free(arena);
+    return code;
+}
