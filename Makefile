@@ -62,13 +62,16 @@ STATIC_LIBS := -lmbedtls -lmbedx509 -lmbedcrypto -lpthread -lm
 PROTO_SRC  := $(filter-out $(STATIC_SRC),$(call src,proto))
 ALGO_SRC   := $(call src,algorithms)
 TUNER_SRC  := $(filter-out tuner/main.c,$(call src,tuner))
-RUNNER_SRC := $(filter-out runner/main.c runner/shim/main.c,$(call src,runner))
+# Without libc, for pods of Kubernetes: of these processors.
+LOADER_SRC := runner/shim/loader.c
+LOADER := $(if $(filter x86_64-% aarch64-%,$(shell $(CC) -dumpmachine)),$(B)/bin/hypertune-shim-loader)
+RUNNER_SRC := $(filter-out runner/main.c runner/shim/main.c $(LOADER_SRC),$(call src,runner))
 # Needs libc and nothing else: the link fails with a stray dependency.
 LIB_SRC    := $(call src,hypertune/lib) proto/base/pace.c proto/net/host_lookup.c
 CLI_SRC    := $(call src,hypertune/cli)
 # The commands of a trial, shared by `hypertune` and the static in-container tool.
 TRIAL_SRC  := $(filter-out hypertune/trial/main.c,$(call src,hypertune/trial))
-SHIM_SRC   := $(call src,runner/shim) $(call src,runner/element) \
+SHIM_SRC   := $(filter-out $(LOADER_SRC),$(call src,runner/shim)) $(call src,runner/element) \
   $(call src,runner/mirror) \
   $(addprefix runner/base/,folder.c \
   json.c disk.c procfs.c workdir.c safe_path.c \
@@ -84,7 +87,7 @@ archive = $(B)/lib/lib$(1).a
 ARCHIVES := $(foreach a,tuner runner cli algorithms proto,$(call archive,$(a)))
 
 PROGRAMS := $(B)/bin/hypertuned $(B)/bin/hypertune-runner \
-  $(B)/bin/hypertune-shim $(B)/bin/hypertune $(B)/bin/hypertune-trial
+  $(B)/bin/hypertune-shim $(LOADER) $(B)/bin/hypertune $(B)/bin/hypertune-trial
 LIBRARIES := $(B)/lib/libhypertune.a $(B)/lib/libhypertune.so
 # What a runner mounts into every container, found beside its programs.
 PYTHON_SRC := $(foreach f,*.py py.typed,$(call files,hypertune/python/hypertune,$f)) \
@@ -166,6 +169,14 @@ $(B)/bin/hypertune-shim: $(call obj,$(SHIM_SRC)) $(call archive,proto)
 	$(if $(Q),@echo "  LINK  $@")
 	$(Q)$(CC) $(if $(SAN)$(filter coverage,$(MODE)),$(LDFLAGS),-static-pie -s) -o $@ $^ $(STATIC_LIBS)
 
+# Nothing that the sanitizers or libc would add is there at its start.
+$(B)/bin/hypertune-shim-loader: $(LOADER_SRC) Makefile
+	@mkdir -p $(@D)
+	$(if $(Q),@echo "  LINK  $@")
+	$(Q)$(CC) $(CPPFLAGS) -std=c17 -Os $(WARN) -ffreestanding -fno-builtin \
+	  -fno-stack-protector -fno-asynchronous-unwind-tables -fno-pie -no-pie \
+	  -static -nostdlib -s -Wl,--build-id=none,-z,noexecstack -o $@ $<
+
 # The spec's grammar is embedded, `hypertune help spec` prints it.
 $(B)/obj/hypertune/cli/frame/schema.o: proto/native.schema.json
 
@@ -195,14 +206,14 @@ install_python = for f in $(PYTHON_SRC:hypertune/python/%=%); do \
 
 # $(1) is the folder of the kit.
 install_kit = install -d $(addprefix $(1)/,bin include lib hook) && \
-  install $(B)/bin/hypertune-shim $(1)/bin && \
+  install $(B)/bin/hypertune-shim $(LOADER) $(1)/bin && \
   install $(B)/bin/hypertune-trial $(1)/bin/hypertune && \
   install -m 644 hypertune/hypertune.h $(1)/include && \
   install -m 644 $(B)/lib/libhypertune.a $(1)/lib && \
   { $(call install_python,$(1)/python); } && \
   install -m 644 $(PYTHON_HOOK) $(1)/hook
 
-$(KIT): $(B)/bin/hypertune-shim $(B)/bin/hypertune-trial \
+$(KIT): $(B)/bin/hypertune-shim $(LOADER) $(B)/bin/hypertune-trial \
   $(B)/lib/libhypertune.a hypertune/hypertune.h $(PYTHON_SRC) $(PYTHON_HOOK)
 	$(if $(Q),@echo "  KIT   $(@D)")
 	$(Q)rm -rf $(@D)

@@ -51,7 +51,9 @@ def make_install_fills_the_usual_folders():
     run("make", "-s", "-C", tree.ROOT, "B=" + build, "install", "DESTDIR=" + root,
         "PREFIX=/usr")
     for path in ("bin/hypertune", "bin/hypertuned", "bin/hypertune-runner",
-                 "bin/hypertune-shim", "bin/hypertune-trial",
+                 "bin/hypertune-shim", "bin/hypertune-shim-loader",
+                 "bin/hypertune-trial", "lib/hypertune/kit/bin/hypertune-shim",
+                 "lib/hypertune/kit/bin/hypertune-shim-loader",
                  "include/hypertune.h", "lib/libhypertune.a",
                  "lib/pkgconfig/hypertune.pc",
                  "lib/systemd/system/hypertuned.service",

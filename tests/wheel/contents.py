@@ -49,6 +49,7 @@ def in_metadata(name):
 def programs_libraries_kit_and_client_are_inside():
     for end in ("scripts/hypertune", "scripts/hypertuned",
                 "scripts/hypertune-runner", "scripts/hypertune-shim",
+                "scripts/hypertune-shim-loader",
                 "lib/hypertune/kit/bin/hypertune",
                 "lib/hypertune/kit/python/hypertune/__init__.py",
                 "lib/hypertune/kit/hook/sitecustomize.py",
