@@ -2,6 +2,7 @@
 #include "runner/shim/pod.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -103,13 +104,15 @@ static struct pairs container_variables(struct arena *arena)
 
 static void run_trial(struct pod *pod)
 {
+    char workdir[PATH_MAX];
     const struct shim_batch batch = {
         .in_pod = true,
         .with_job = with_pod,
         .stop_at = INT64_MAX,
         .end_at = INT64_MAX,
         .kill_wait_ms = INT64_MAX,
-        .defaults = container_variables(pod->arena),
+        .modules = container_variables(pod->arena),
+        .workdir = getcwd(workdir, sizeof workdir), /* the image's */
     };
     child_shim_run(pod->folder, &batch, pod->signals, &pod->ending);
 }

@@ -197,6 +197,8 @@ static void fit_into_batch(struct arena *arena, struct launch *launch,
         in_image ? given_to_image(arena, &batch->given) : batch->given;
     add_variables(arena, launch, &given, true);
     add_variables(arena, launch, &batch->defaults, false);
+    if (batch->workdir != NULL && launch->workdir == NULL)
+        launch->workdir = batch->workdir;
     launch->boot = NULL; /* of the runner's machine */
     launch->in_batch = !batch->in_pod;
 }

@@ -38,6 +38,7 @@ struct shim_batch {
     struct pairs given;         /* variables over those of launch.json */
     struct pairs defaults;      /* and what it may have itself */
     struct pairs modules;       /* see modules_put() */
+    const char *workdir;        /* where launch.json names none; or NULL */
     struct addresses addresses; /* all known; n 0: the texts stay */
     struct strings container;   /* see image_way_read() */
 };

@@ -1,0 +1,174 @@
+"""Trials as pods of Kubernetes, from submit to best: on the played cluster, or
+on a real one (see lib/pod_trials.py)."""
+
+import json
+import os
+
+import harness
+import pod_trials
+import tap
+from pod_trials import shell, spec
+
+if os.geteuid() != 0 and "HT_KUBECONFIG" not in os.environ:
+    tap.skip("pods of the played cluster", "namespaces want root")
+
+UNTIL_GO = ("echo up; until [ -e $HYPERTUNE_TRIAL_DIR/go ]; do sleep 0.1; "
+            "done; echo score=1")
+
+
+def state_of(study, trial=1):
+    return server.trial(study, trial)["hypertune"]["state"]
+
+
+def a_study_of_three_trials_finds_its_best():
+    server.submit(spec("three", shell("echo score=${x}"), trials=3,
+                       parallel=2))
+    server.wait_study("three")
+    trials = [server.trial("three", number)["hypertune"]
+              for number in (1, 2, 3)]
+    tap.equal([trial["state"] for trial in trials], ["SUCCEEDED"] * 3,
+              [trial["reason"] for trial in trials])
+    best = server.cli("best", "three", "-o", "args").stdout
+    value = float(best.split("--x=")[1].split()[0])
+    tap.equal(value, max(trial["objective"] for trial in trials), "best x")
+    server.expect_nothing_left()
+
+
+def a_trial_has_its_files_command_and_environment():
+    trial = server.run(spec("files", shell(
+        "cd $HYPERTUNE_TRIAL_DIR && test -s launch.json && pwd && "
+        "hypertune report score=0.25 && echo $CLUSTER_SPEC && "
+        "echo $KIND && echo words >&2"), env={"KIND": "of the job"},
+        metrics=None))
+    tap.equal(trial["state"], "SUCCEEDED", trial["reason"])
+    tap.equal(trial["objective"], 0.25)
+    lines = server.output("files").splitlines()
+    tap.equal((lines[0], lines[2]), ("/hypertune/trial", "of the job"))
+    tap.equal(json.loads(lines[1])["task"]["type"], "master")
+    tap.equal(server.output("files", "stderr"), "words\n")
+
+
+def a_failure_has_its_exit_code():
+    trial = server.run(spec("fails", shell("echo no data >&2; exit 3")))
+    tap.equal(trial["state"], "FAILED")
+    tap.contains("exit 3", trial["reason"])
+    tap.contains("no data", trial["reason"])
+
+
+def a_person_stops_a_trial():
+    server.submit(spec("stopped", shell(
+        "trap 'echo bye; exit 0' TERM; echo score=0.5; echo up; "
+        "while :; do sleep 0.1; done")))
+    server.wait_output("stopped", "up")
+    server.cli("stop-trial", "stopped/1")
+    server.wait_study("stopped")
+    tap.equal(state_of("stopped"), "STOPPED")
+    server.wait_output("stopped", "bye")
+    server.expect_nothing_left()
+
+
+def a_trial_outlives_the_server_and_the_runner():
+    server.submit(spec("outlived", shell(UNTIL_GO)))
+    server.wait_output("outlived", "up")
+    server.kill()
+    harness.kill_runs(server.data)
+    server.start()
+    pod = server.pod("outlived")
+    mark_go(pod)
+    server.wait_study("outlived")
+    trial = server.trial("outlived", 1)["hypertune"]
+    tap.equal((trial["state"], trial["objective"]), ("SUCCEEDED", 1),
+              trial["reason"])
+    tap.equal(len(trial["attempts"]), 1, "attempts")
+    server.expect_nothing_left()
+
+
+def mark_go(pod):
+    """Makes the file that UNTIL_GO waits for, in the pod."""
+    code = tool("exec", pod, "trial", "touch", "/hypertune/trial/go")
+    tap.equal(code, 0)
+
+
+def tool(*words):
+    return harness.subprocess.run(
+        (os.path.join(harness.bin_dir(), "../tests/tools/kube_api"),
+         "namespace=" + cluster.namespace) + words,
+        env={**os.environ, "KUBECONFIG": cluster.config}, timeout=60,
+        stdin=harness.subprocess.DEVNULL).returncode
+
+
+def a_cut_connection_comes_again():
+    server.submit(spec("cut", shell(UNTIL_GO)))
+    server.wait_output("cut", "up")
+    cluster.cut()
+    mark_go(server.pod("cut"))
+    server.wait_study("cut")
+    tap.equal(state_of("cut"), "SUCCEEDED")
+
+
+def an_evicted_pod_is_a_new_attempt():
+    server.submit(spec("evicted", shell(
+        "echo up $HYPERTUNE_ATTEMPT; [ $HYPERTUNE_ATTEMPT = 1 ] && "
+        "while :; do sleep 0.1; done; echo score=1")))
+    server.wait_output("evicted", "up 1")
+    cluster.evict(server.pod("evicted"))
+    server.wait_study("evicted")
+    trial = server.trial("evicted", 1)["hypertune"]
+    tap.equal((trial["state"], trial["objective"]), ("SUCCEEDED", 1),
+              trial["reason"])
+    tap.equal(trial["attempt"], 2)
+    server.expect_nothing_left()
+
+
+def a_pod_that_cannot_be_placed_says_why():
+    with cluster.full() as words:
+        server.submit(spec("full", shell("echo score=1")))
+        server.wait_output("full", words, "runner")
+    server.wait_study("full")
+    tap.equal(state_of("full"), "SUCCEEDED")
+
+
+def a_trial_that_waits_is_stopped():
+    with cluster.full() as words:
+        server.submit(spec("waiting", shell("echo score=1")))
+        server.wait_output("waiting", words, "runner")
+        server.cli("cancel", "waiting", "--yes")
+        server.wait_study("waiting")
+        server.expect_nothing_left()
+
+
+def replicas_reach_each_other_by_names_that_are_known_before():
+    trial = server.run(spec("replicas", shell(
+        "echo $CLUSTER_SPEC; echo score=1"), workers=2))
+    tap.equal(trial["state"], "SUCCEEDED", trial["reason"])
+    said = json.loads(server.output("replicas").splitlines()[0])
+    number = server.get(harness.JOBS + "replicas")["name"].rsplit("/", 1)[1]
+    for worker, address in enumerate(said["cluster"]["worker"]):
+        host, port = address.split(":")
+        name, service = host.split(".")
+        tap.true(service.endswith("-%s-1-1" % number), service)
+        tap.equal((name, port), ("%s-worker-%d" % (service, worker), "2222"))
+    for replica in ("worker-0", "worker-1"):
+        task = json.loads(server.output(
+            "replicas", replica=replica).splitlines()[0])["task"]
+        tap.equal("%s-%d" % (task["type"], int(task["index"])), replica)
+    server.expect_nothing_left()
+
+
+def an_image_without_a_command_is_refused_in_words():
+    trial = server.run(spec("entry", None, args=None))
+    tap.equal(trial["state"], "FAILED")
+    tap.contains("command", trial["reason"])
+
+
+with pod_trials.cluster_here() as cluster, pod_trials.Server(
+        cluster) as server:
+    tap.run([a_study_of_three_trials_finds_its_best,
+             a_trial_has_its_files_command_and_environment,
+             a_failure_has_its_exit_code, a_person_stops_a_trial,
+             a_trial_outlives_the_server_and_the_runner,
+             a_cut_connection_comes_again, an_evicted_pod_is_a_new_attempt,
+             a_pod_that_cannot_be_placed_says_why,
+             a_trial_that_waits_is_stopped,
+             replicas_reach_each_other_by_names_that_are_known_before,
+             an_image_without_a_command_is_refused_in_words])
