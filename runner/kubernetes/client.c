@@ -175,6 +175,9 @@ static struct curl_slist *make_headers(const struct exchange *exchange,
     const struct kube_request *request = exchange->request;
     struct curl_slist *list =
         kube_connection_headers(exchange->kube->config, ticket);
+    /* A kubelet refuses a WebSocket that would be JSON. */
+    if (exchange->protocol == NULL)
+        list = kube_connection_add(list, "Accept", "application/json");
     if (request->body != NULL)
         list = kube_connection_add(list, "Content-Type",
                                    request->type != NULL ? request->type

@@ -211,7 +211,7 @@ static void take_close(struct kube_pipe *pipe, const struct ws_part *part)
 /* RFC 6455, 5.5.3: the last ping alone needs an answer. */
 static void answer_ping(struct kube_pipe *pipe, const struct ws_part *part)
 {
-    if (pipe->out.len >= 2 * OUT_MOST)
+    if (pipe->out.len / 2 >= OUT_MOST)
         return;
     ws_write(&pipe->out, WS_PONG, part->bytes, part->n);
     flush(pipe);

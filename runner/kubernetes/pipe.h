@@ -9,7 +9,6 @@
 #define HT_RUNNER_KUBERNETES_PIPE_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <sys/types.h>
 
 #include "proto/base/error.h"

@@ -181,7 +181,7 @@ def a_right_to_exec_is_needed_and_a_good_login():
             role, **{"pods/exec": {"create"}})})
         tap.equal(run(cluster, "true", user={"token": "good"}), (b"", "0 "))
         tap.starts(run(cluster, "true", user={"token": "weak"})[1],
-                   '! PERMISSION_DENIED pods/exec is forbidden: User "system:'
+                   '! PERMISSION_DENIED pods "p" is forbidden: User "system:'
                    'serviceaccount:weak" cannot get resource "pods/exec"')
         tap.starts(run(cluster, "true", user={"token": "bad"})[1],
                    "! UNAUTHENTICATED ")

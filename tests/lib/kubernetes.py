@@ -123,12 +123,13 @@ class Cluster:
         return role is None or verb in role.get(namespace, {}).get(resource,
                                                                    ())
 
-    def check_access(self, who, verb, namespace, resource):
+    def check_access(self, who, verb, namespace, resource, item=None):
         name, role = who
         if not self.allows(role, verb, namespace, resource):
+            what = resource.split("/")[0] + (' "%s"' % item if item else "")
             raise Refused(403, "Forbidden", '%s is forbidden: User "%s" '
                           'cannot %s resource "%s" in API group "" in the '
-                          'namespace "%s"' % (resource, name, verb, resource,
+                          'namespace "%s"' % (what, name, verb, resource,
                                               namespace))
 
     def review(self, who, body):
@@ -243,10 +244,11 @@ class Asked(http.server.BaseHTTPRequestHandler):
             verb = "watch" if self.query.get("watch") else "list"
         resource = plural + "/" + part if part else plural
         fault = self.asked.take_fault("%s %s" % (verb, resource))
-        self.asked.check_access(who, verb, namespace, resource)
+        self.asked.check_access(who, verb, namespace, resource, name)
         # A WebSocket is a GET. Since 1.35 it needs what a POST needs, too.
         if resource == "pods/exec" and self.asked.minor >= 35:
-            self.asked.check_access(who, "create", namespace, resource)
+            self.asked.check_access(who, "create", namespace, resource,
+                                    name)
         if isinstance(fault, Refused):
             raise fault
         if callable(fault):

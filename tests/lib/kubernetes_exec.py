@@ -274,6 +274,9 @@ def serve(asked, namespace, name, fault):
         # The kubelet's own words, which the API server passes on.
         return asked.send(500, b'container not found ("%s")\n'
                           % container.encode())
+    if asked.headers.get("Accept", "*/*") != "*/*":
+        return asked.send(406, b"406: Not Acceptable\n\n"
+                          b"Available representations: ")
     greet(asked)
     asked.close_connection = True
     with subprocess.Popen(way + query["command"], env=env, bufsize=0,
