@@ -41,8 +41,11 @@ struct kube_pipe {
     struct ws_reader reader;
     char in[IN_BYTES]; /* from `in_at` on not read yet */
     size_t in_at, in_len;
-    struct text out; /* from `sent` on not sent yet */
+    /* From `sent` on not sent yet. What OpenSSL could not send has to be at the
+     * same place the next time, so that nothing is appended to it. */
+    struct text sending;
     size_t sent;
+    struct text out; /* behind that */
     enum channel channel;
     struct line line;   /* the last one of stderr */
     struct text status; /* JSON */
@@ -94,7 +97,7 @@ int kube_pipe_result(const struct kube_pipe *pipe, const char **words)
 
 bool kube_pipe_is_full(const struct kube_pipe *pipe)
 {
-    return !pipe->deaf && pipe->sent < pipe->out.len;
+    return !pipe->deaf && (pipe->sent < pipe->sending.len || pipe->out.len > 0);
 }
 
 /* What cannot be sent is dropped: why, the other direction says, which may have
@@ -102,31 +105,22 @@ bool kube_pipe_is_full(const struct kube_pipe *pipe)
 static void flush(struct kube_pipe *pipe)
 {
     while (kube_pipe_is_full(pipe)) {
+        if (pipe->sent == pipe->sending.len) {
+            const struct text done = pipe->sending;
+            pipe->sending = pipe->out;
+            pipe->out = done;
+            text_clear(&pipe->out);
+            pipe->sent = 0;
+        }
         size_t n = 0;
         const CURLcode code =
-            curl_easy_send(pipe->curl, pipe->out.data + pipe->sent,
-                           pipe->out.len - pipe->sent, &n);
+            curl_easy_send(pipe->curl, pipe->sending.data + pipe->sent,
+                           pipe->sending.len - pipe->sent, &n);
         if (code == CURLE_AGAIN)
             break;
         pipe->deaf = code != CURLE_OK;
         pipe->sent += n;
     }
-    if (!kube_pipe_is_full(pipe)) {
-        text_clear(&pipe->out);
-        pipe->sent = 0;
-    }
-}
-
-/* Forgets what was sent. */
-static void shift_out(struct kube_pipe *pipe)
-{
-    if (pipe->sent == 0)
-        return;
-    struct text left = {0};
-    text_append(&left, pipe->out.data + pipe->sent, pipe->out.len - pipe->sent);
-    text_free(&pipe->out);
-    pipe->out = left;
-    pipe->sent = 0;
 }
 
 static void write_message(struct kube_pipe *pipe, const char *bytes, size_t len)
@@ -139,7 +133,6 @@ static void write_message(struct kube_pipe *pipe, const char *bytes, size_t len)
 ssize_t kube_pipe_write(struct kube_pipe *pipe, const char *bytes, size_t len)
 {
     flush(pipe);
-    shift_out(pipe);
     size_t taken = 0;
     while (taken < len && !pipe->deaf && !pipe->ended &&
            pipe->out.len < OUT_MOST) {
@@ -211,7 +204,7 @@ static void take_close(struct kube_pipe *pipe, const struct ws_part *part)
 /* RFC 6455, 5.5.3: the last ping alone needs an answer. */
 static void answer_ping(struct kube_pipe *pipe, const struct ws_part *part)
 {
-    if (pipe->out.len / 2 >= OUT_MOST)
+    if (pipe->out.len >= OUT_MOST)
         return;
     ws_write(&pipe->out, WS_PONG, part->bytes, part->n);
     flush(pipe);
@@ -337,6 +330,7 @@ void kube_pipe_close(struct kube_pipe *pipe)
         flush(pipe);
     }
     curl_easy_cleanup(pipe->curl);
+    text_free(&pipe->sending);
     text_free(&pipe->out);
     text_free(&pipe->status);
     arena_free(pipe->arena);

@@ -107,6 +107,20 @@ def fragments_pings_and_single_bytes_are_read_as_what_they_are():
         tap.equal(bool(stream.pongs), True)
 
 
+def a_program_that_does_not_read_takes_all_later():
+    """Neither side has room for so much."""
+    given = os.urandom(24 * MIB)
+    want = hashlib.sha256(given).hexdigest()
+    with cluster_of(tls=True) as cluster:
+        out, said = run(cluster, "sh", "-c", "echo begun; sleep 2; head -c %d "
+                        "| sha256sum" % len(given), given=given, members={
+                            "certificate-authority": cluster.tls.ca})
+        tap.equal((out.decode().split()[:2], said), (["begun", want], "0 "))
+        out, said = run(cluster, "sh", "-c", "sleep 1; exit 3", given=given,
+                        members={"certificate-authority": cluster.tls.ca})
+        tap.equal((out, said), (b"", "3 "))
+
+
 # ---- ends ----
 
 def its_code_and_the_last_line_of_its_stderr_are_its_end():
@@ -219,6 +233,7 @@ def a_busy_server_is_asked_again_and_one_that_is_not_there_is_not():
 tap.run([bytes_come_back_unharmed,
          bytes_come_back_unharmed_over_tls_with_a_certificate,
          fragments_pings_and_single_bytes_are_read_as_what_they_are,
+         a_program_that_does_not_read_takes_all_later,
          its_code_and_the_last_line_of_its_stderr_are_its_end,
          all_of_its_output_comes_before_its_end,
          a_connection_that_ends_is_an_end_with_words,

@@ -135,8 +135,10 @@ class Stream:
 
     def wait(self):
         """The descriptors that are ready."""
-        wanted = {self.connection.fileno(): selectors.EVENT_READ | (
-            selectors.EVENT_WRITE if self.out else 0)}
+        events = selectors.EVENT_WRITE if self.out else 0
+        if len(self.stdin) <= MOST_WAITING:
+            events |= selectors.EVENT_READ
+        wanted = {self.connection.fileno(): events} if events else {}
         if len(self.out) < MOST_WAITING:
             wanted.update(dict.fromkeys(self.channels, selectors.EVENT_READ))
         if self.stdin and not self.process.stdin.closed:
@@ -176,6 +178,8 @@ class Stream:
         return True
 
     def receive(self):
+        if len(self.stdin) > MOST_WAITING:
+            return True
         try:
             data = self.connection.recv(65536)
         except (BlockingIOError, ssl.SSLWantReadError):

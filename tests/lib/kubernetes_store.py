@@ -222,6 +222,8 @@ class Store:
             for other, owned in self._owned(meta["uid"]):
                 self._drop_tracking(other, owned)
                 self.delete(*other, {})
+            if key not in self.items:
+                return  # with the last of them
             if not self._owned(meta["uid"]):
                 meta["finalizers"].remove("foregroundDeletion")
         if plural == "pods" and meta.get("deletionGracePeriodSeconds") != 0 \
