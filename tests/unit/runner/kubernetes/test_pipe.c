@@ -2,7 +2,7 @@
  * comes is bounded, has words, and can be aborted. The good way is in
  * tests/e2e/test_kubernetes_pipe.py. */
 
-#include <arpa/inet.h>
+#include <netinet/in.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/socket.h>
@@ -113,24 +113,36 @@ static void what_is_no_answer_is_none(void)
           HT_UNAVAILABLE);
 }
 
+static const struct {
+    const char *answer;
+    size_t repeats;
+    enum ht_status status;
+    const char *words; /* NULL: any */
+} refusals[] = {
+    {"HTTP/1.1 404 x\r\nTransfer-Encoding: chunked\r\n\r\n"
+     "a\r\n{\"message\"\r\n6;x=y\r\n:\"go\"}\r\n0\r\n\r\n",
+     1, HT_NOT_FOUND, "go"},
+    {"HTTP/1.1 500 x\r\ncontent-length:  5\r\n\r\nwords", 1, HT_INTERNAL,
+     "words"},
+    {"HTTP/1.1 403 x\r\n\r\n<html>", 1, HT_DENIED,
+     "the API server answered 403"},
+    {"HTTP/1.1 200 x\r\nContent-Length: 0\r\n\r\n", 1, HT_PRECONDITION,
+     "the API server answered 200"},
+    {"HTTP/1.1 400 x\r\nTransfer-Encoding: chunked\r\n\r\n"
+     "ffffffffffffffffff\r\nx",
+     1, HT_INVALID, NULL},
+    {"HTTP/1.1 400 x\r\nContent-Length: 9999999999\r\n\r\nxxxxx", 100000,
+     HT_INVALID, NULL},
+};
+
 static void a_refusal_is_read_however_it_comes(void)
 {
-    CHECK(open_at("HTTP/1.1 404 x\r\nTransfer-Encoding: chunked\r\n\r\n"
-                  "a\r\n{\"message\"\r\n6;x=y\r\n:\"go\"}\r\n0\r\n\r\n",
-                  1) == HT_NOT_FOUND);
-    CHECK_TEXT(err.text, "go");
-    CHECK(open_at("HTTP/1.1 500 x\r\ncontent-length:  5\r\n\r\nwords", 1) ==
-          HT_INTERNAL);
-    CHECK_TEXT(err.text, "words");
-    CHECK(open_at("HTTP/1.1 403 x\r\n\r\n<html>", 1) == HT_DENIED);
-    CHECK_TEXT(err.text, "the API server answered 403");
-    CHECK(open_at("HTTP/1.1 200 x\r\nContent-Length: 0\r\n\r\n", 1) ==
-          HT_PRECONDITION);
-    CHECK(open_at("HTTP/1.1 400 x\r\nTransfer-Encoding: chunked\r\n\r\n"
-                  "ffffffffffffffffff\r\nx",
-                  1) == HT_INVALID);
-    CHECK(open_at("HTTP/1.1 400 x\r\nContent-Length: 9999999999\r\n\r\nxxxxx",
-                  100000) == HT_INVALID);
+    for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++) {
+        CHECK(open_at(refusals[i].answer, refusals[i].repeats) ==
+              refusals[i].status);
+        if (refusals[i].words != NULL)
+            CHECK_TEXT(err.text, refusals[i].words);
+    }
 }
 
 int main(void)
