@@ -14,8 +14,8 @@ import kubernetes_kubelet
 import tap
 from kube_tool import TOOL, Tool, add_maps, config_of, write
 
-if os.geteuid() != 0:
-    tap.skip("the played kubelet", "namespaces want root")
+if kubernetes_kubelet.why_not():
+    tap.skip("the played kubelet", kubernetes_kubelet.why_not())
 
 
 @contextlib.contextmanager
@@ -229,6 +229,21 @@ def a_pod_of_a_job_that_is_deleted_fails_the_job():
         last_pod(cluster)
 
 
+def an_eviction_by_the_api_ends_it_with_its_reason():
+    with cluster_of() as cluster:
+        make_job(cluster, "sh", "-c", TRAP)
+        name = begun(cluster)
+        urllib.request.urlopen(urllib.request.Request(
+            "%s/api/v1/namespaces/work/pods/%s/eviction" % (cluster.url, name),
+            b"{}", {"Authorization": "Bearer admin"}),
+            timeout=harness.PATIENCE).close()
+        pod = last_pod(cluster)
+        tap.equal(state_of(pod)["terminated"]["exitCode"], 5)
+        tap.equal([one["reason"] for one in pod["status"]["conditions"]
+                   if one["type"] == "DisruptionTarget"],
+                  ["EvictionByEvictionAPI"])
+
+
 def faults_come_as_ordered():
     with cluster_of() as cluster:
         make_job(cluster, "sh", "-c", TRAP)
@@ -264,4 +279,5 @@ tap.run([a_job_runs_its_pods_to_their_ends,
          exec_runs_inside_of_the_container,
          a_deletion_ends_it_by_a_signal_and_then_by_force,
          a_pod_of_a_job_that_is_deleted_fails_the_job,
+         an_eviction_by_the_api_ends_it_with_its_reason,
          faults_come_as_ordered])

@@ -24,6 +24,13 @@ UNSHARE = ["unshare", "--mount", "--pid", sys.executable, "-S", os.path.join(
     HERE, "kubernetes_container.py")]
 
 
+def why_not():
+    """Why there can be none here; None: there can."""
+    made = subprocess.run(["unshare", "--mount", "--pid", "--fork", "true"],
+                          stderr=subprocess.PIPE, check=False)
+    return made.stderr.decode().strip() if made.returncode else None
+
+
 def set_condition(status, kind, value, reason=None, message=None):
     conditions = status.setdefault("conditions", [])
     wanted = {"type": kind, "status": "True" if value else "False"}
