@@ -1,12 +1,12 @@
 /* pipe.h - a program in a running container of a pod, with its stdin, stdout
  * and stderr over one connection, as `kubectl exec -i` has it.
  *
- * Its stdin cannot be closed: the protocol (v4.channel.k8s.io) has no word for
- * that, and closing the pipe need not end the program. A program that ends with
- * more of its stdin unread than the cluster has room for (1 MB is too much) may
- * never be seen to end, as with kubectl. One thread at a time per pipe; the
- * client is used during kube_pipe_open() only, and kube_abort() ends an open
- * that is under way. */
+ * Its stdin cannot be closed alone: the protocol (v4.channel.k8s.io) has no
+ * word for that. It ends with the pipe, also with a connection that is cut. A
+ * program that ends with more of its stdin unread than the cluster has room for
+ * (1 MB is too much) may never be seen to end, as with kubectl. One thread at a
+ * time per pipe; the client is used during kube_pipe_open() only, and
+ * kube_abort() ends an open that is under way. */
 #ifndef HT_RUNNER_KUBERNETES_PIPE_H
 #define HT_RUNNER_KUBERNETES_PIPE_H
 
