@@ -2,11 +2,13 @@
 it does not know, wrong names, changes of what cannot change. Measured on 1.26
 and 1.33; `minor` is the version that is played."""
 
+import base64
 import re
 
 LABEL = re.compile(r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$")
 NAME = re.compile(r"^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$")
 ANY = None  # not looked at
+MOST_DATA = 1024 * 1024  # of a ConfigMap
 
 
 class Refused(Exception):
@@ -145,6 +147,18 @@ def check_name(kind, name, plural):
             'Invalid value: "%s": a lowercase RFC 1123 %s must consist of '
             "lower case alphanumeric characters" % (
                 name, "label" if most == 63 else "subdomain"))])
+
+
+def check_size(kind, item):
+    """Of a ConfigMap: without its keys, and Base64 as the bytes it is."""
+    size = sum(len(text.encode()) for text in (item.get("data") or {})
+               .values()) + sum(len(base64.b64decode(text, validate=True))
+                                for text in (item.get("binaryData") or {})
+                                .values())
+    if size > MOST_DATA:
+        raise invalid(kind, item["metadata"]["name"], [(
+            "[]", "FieldValueTooLong",
+            "Too long: must have at most %d bytes" % MOST_DATA)])
 
 
 def check_job(job):

@@ -9,7 +9,7 @@ import threading
 import uuid
 
 from kubernetes_rules import (Refused, check_change, check_job, check_name,
-                              kinds, matches)
+                              check_size, kinds, matches)
 
 LETTERS = "bcdfghjklmnpqrstvwxz2456789"
 TRACKING = "batch.kubernetes.io/job-tracking"
@@ -126,6 +126,8 @@ class Store:
                         resourceVersion="")
             if plural == "jobs":
                 self._default_job(item)
+            if plural == "configmaps":
+                check_size(kind, item)
             if self.admission:
                 self.admission(plural, item)
             if dry:

@@ -14,7 +14,7 @@
  *     delete KIND NAME UID|- GRACE Background|Foreground|Orphan
  *     list KIND SELECTOR|- PAGE
  *     watch KIND SELECTOR|- TIMEOUT-S EVENTS
- *     fields | access
+ *     fields | access | maps SHIM
  *
  * JSON has no blanks. The answer is lines of words and then "ok", or "!" with
  * the google.rpc name of a failure and its words. */
@@ -33,6 +33,7 @@
 #include "runner/kubernetes/objects.h"
 #include "runner/kubernetes/pipe.h"
 #include "runner/kubernetes/watch.h"
+#include "runner/pods/shim_maps.h"
 
 enum { MOST_WORDS = 8 };
 
@@ -126,6 +127,25 @@ static enum ht_status print_access(struct shell *shell, struct arena *arena,
     return status;
 }
 
+/* Their names, and the volume. */
+static enum ht_status ensure_maps(struct shell *shell, struct arena *arena,
+                                  struct ht_error *err)
+{
+    struct shim_maps maps;
+    struct text volume = {0};
+    const enum ht_status status =
+        shim_maps_ensure(shell->kube, shell->config.namespace, shell->words[1],
+                         arena, &maps, err);
+    if (status != HT_OK)
+        return status;
+    for (size_t i = 0; i < maps.n; i++)
+        printf("%s\n", maps.names[i]);
+    shim_maps_put_volume(&volume, &maps);
+    printf("%s\n", text_string(&volume));
+    text_free(&volume);
+    return HT_OK;
+}
+
 static enum ht_status list(struct shell *shell, struct arena *arena,
                            struct ht_error *err)
 {
@@ -211,6 +231,8 @@ static enum ht_status order(struct shell *shell, struct arena *arena,
         status = print_fields(shell->kube, err);
     else if (strcmp(verb, "access") == 0)
         status = print_access(shell, arena, err);
+    else if (strcmp(verb, "maps") == 0 && shell->n == 2)
+        status = ensure_maps(shell, arena, err);
     else if (strcmp(verb, "list") == 0 && shell->n == 4)
         status = list(shell, arena, err);
     else if (strcmp(verb, "watch") == 0 && shell->n == 5)
