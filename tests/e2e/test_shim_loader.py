@@ -6,6 +6,7 @@ import subprocess
 import tempfile
 
 import harness
+import pods
 import tap
 
 PART = 1000000
@@ -58,11 +59,6 @@ def what(done):
     return done.returncode, done.stdout, done.stderr
 
 
-def as_root():
-    if os.geteuid() != 0:
-        raise tap.Skip("this is root's")
-
-
 def it_becomes_the_shim_with_its_words_and_variables():
     with Parts() as parts:
         tap.equal(os.path.getsize(LOADER) < 32 * 1024, True)
@@ -74,7 +70,7 @@ def it_becomes_the_shim_with_its_words_and_variables():
 
 
 def it_needs_nothing_of_the_image():
-    as_root()
+    pods.needs_namespaces()
     with Parts() as parts:
         shutil.copy(SHIM, parts.root)
         # No /proc; and as any container's, its root may be read-only.
