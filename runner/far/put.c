@@ -104,17 +104,31 @@ static void each_file(struct far *far, struct far_watch *watch,
         closedir(dir);
 }
 
+static bool is_start(const struct seen_file *file)
+{
+    return strcmp(file->name, "launch.json") == 0;
+}
+
 static void put_ours(struct far *far, struct far_watch *watch,
                      const struct seen_file *file)
 {
-    if (file->is == NAMES_OURS)
+    if (file->is == NAMES_OURS && !is_start(file))
         put_file(far, watch, file->folder, file->name, file->path);
 }
 
+static void put_start(struct far *far, struct far_watch *watch,
+                      const struct seen_file *file)
+{
+    if (file->is == NAMES_OURS && is_start(file))
+        put_file(far, watch, file->folder, file->name, file->path);
+}
+
+/* The trainer of a pod starts with the last one. */
 static void put_folder(struct far *far, struct far_watch *watch,
                        const char *folder)
 {
     each_file(far, watch, folder, put_ours);
+    each_file(far, watch, folder, put_start);
 }
 
 /* Calls for each folder in the watched one. */

@@ -228,7 +228,7 @@ static void listen_always(struct serve *serve)
 /* ---- begin ---- */
 
 static enum ht_status take_root(struct serve *serve, const char *root,
-                                struct ht_error *err)
+                                bool in_pod, struct ht_error *err)
 {
     struct stat is;
     umask(077);
@@ -238,7 +238,7 @@ static enum ht_status take_root(struct serve *serve, const char *root,
     if (realpath(root, serve->root) == NULL)
         return ht_fail_errno(err, errno, "%s", root);
     serve->fd = open(serve->root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (serve->fd < 0 || fchmod(serve->fd, 0700) != 0)
+    if (serve->fd < 0 || (!in_pod && fchmod(serve->fd, 0700) != 0))
         return ht_fail_errno(err, errno, "%s", serve->root);
     if (disk_write(serve->root, turn_file, "", 0, 0600, err) != HT_OK)
         return HT_IO;
@@ -262,14 +262,14 @@ static void greet(struct serve *serve)
     find_in(serve, "", 3);
 }
 
-int serve_run(const char *root)
+int serve_run(const char *root, bool in_pod)
 {
     struct ht_error err;
     struct serve *serve = ht_xcalloc(1, sizeof *serve);
     pthread_t thread;
     pthread_mutex_init(&serve->looking, NULL);
     pthread_mutex_init(&serve->writing, NULL);
-    if (take_root(serve, root, &err) != HT_OK) {
+    if (take_root(serve, root, in_pod, &err) != HT_OK) {
         (void)fprintf(stderr, "hypertune-shim: %s\n", err.text);
         return 1;
     }

@@ -29,7 +29,7 @@ static struct {
 static bool line_open(void *context, struct far_stream *stream,
                       char words[FAR_WORDS_BYTES])
 {
-    static const char *const argv[] = {POD_BIN "/shim", "--mirror", POD_ROOT,
+    static const char *const argv[] = {POD_BIN "/shim", "--pod-mirror", POD_ROOT,
                                        NULL};
     const struct pod_line *line = context;
     const struct kube_command command = {.namespace = line->namespace,

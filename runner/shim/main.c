@@ -25,7 +25,9 @@ int main(int argc, char **argv)
     if (argc == 3 && strcmp(argv[1], "--slurm") == 0 && argv[2][0] == '/')
         return slurm_run(argv[2]);
     if (argc == 3 && strcmp(argv[1], "--mirror") == 0)
-        return serve_run(argv[2]);
+        return serve_run(argv[2], false);
+    if (argc == 3 && strcmp(argv[1], "--pod-mirror") == 0)
+        return serve_run(argv[2], true);
     if (argc == 4 && strcmp(argv[1], "--pod") == 0 && argv[2][0] == '/')
         return pod_run(argv[2], argv[3]);
     if (argc >= 3 && strcmp(argv[1], "--enter") == 0 && argv[2][0] == '/')
@@ -35,7 +37,7 @@ int main(int argc, char **argv)
     if (argc != 2 || argv[1][0] != '/') {
         (void)fprintf(
             stderr, "usage: hypertune-shim FOLDER | --slurm BATCH | --pod ROOT "
-                    "FOLDER | --mirror ROOT | --sandbox | --guest JSON "
+                    "FOLDER | --[pod-]mirror ROOT | --sandbox | --guest JSON "
                     "COMMAND...\n"
                     "Runs FOLDER/launch.json; FOLDER is absolute. "
                     "Started by hypertune-runner. --slurm runs trials in a job "

@@ -97,7 +97,7 @@ def an_order_to_stop_of_the_runner_is_one():
 
 def what_the_trainer_leaves_ends_and_the_mirror_does_not():
     with pods.Pod() as pod:
-        mirror = pod.enter(elements.SHIM, "--mirror", pod.root)
+        mirror = pod.enter(elements.SHIM, "--pod-mirror", pod.root)
         tap.true(mirror.stdout.read(9), "its greeting")
         # Ends after what began it: an orphan of a program that was entered.
         pod.enter("sh", "-c", "(sleep 0.2; :) & exit 0").wait()

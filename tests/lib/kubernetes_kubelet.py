@@ -251,10 +251,10 @@ class Pod:
             return self.wait_for("CreateContainerConfigError", str(why))
         self.wait_for("ContainerCreating")
         for spec, env in zip(pod["spec"]["containers"], envs):
-            mounts = [{"at": one["mountPath"], "from": os.path.join(
-                paths[one["name"]], one.get("subPath", "")).rstrip("/"),
-                "readonly": bool(one.get("readOnly"))}
-                for one in spec.get("volumeMounts", ())]
+            mounts = [{"at": one["mountPath"],
+                       "from": kubernetes_volumes.part(paths, one, env),
+                       "readonly": bool(one.get("readOnly"))}
+                      for one in spec.get("volumeMounts", ())]
             container = Container(spec, self.folder, env, mounts)
             self.containers.append(container)
             threading.Thread(target=self.reap, args=(container,),

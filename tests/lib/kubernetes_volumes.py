@@ -35,6 +35,19 @@ def field_of(pod, path):
     return "" if value is None else str(value)
 
 
+def part(paths, mount, env):
+    """What is mounted of a volume; a folder in it that lacks is made, for any
+    user."""
+    path = paths[mount["name"]]
+    inner = mount.get("subPath") or expand(mount.get("subPathExpr", ""), env)
+    for name in filter(None, inner.split("/")):
+        path = os.path.join(path, name)
+        if not os.path.exists(path):
+            os.mkdir(path)
+            os.chmod(path, 0o777)
+    return path
+
+
 class Volumes:
     """Of one pod, below its folder."""
 

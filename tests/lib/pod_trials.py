@@ -37,7 +37,7 @@ class Played:
         self.cluster.close()
 
     def list(self, plural):
-        return self.cluster.store.items(plural, "work")
+        return self.cluster.store.find(plural, "work")
 
     def evict(self, pod):
         self.cluster.kubelet.evict(pod)
@@ -169,7 +169,7 @@ def spec(name, command, **members):
             "algorithm": "random", "seed": 1, "trials": 1, "retries": 0,
             "metrics": {"stdout": "score={score}"}, "grace": "5s"}
     made.update(members)
-    return made
+    return {name: value for name, value in made.items() if value is not None}
 
 
 @contextlib.contextmanager
