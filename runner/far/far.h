@@ -16,7 +16,6 @@
 #define HT_RUNNER_FAR_FAR_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 

@@ -3,15 +3,15 @@
  * over ssh or by the cluster (hypertune-shim --mirror ROOT) and talks frames at
  * stdin and stdout.
  *
- * All below ROOT is this user's alone, or this pod's. A later process for the same ROOT takes
- * over from an earlier one, whose connection may be dead. */
+ * All below ROOT is this user's alone, or this pod's. A later process for the
+ * same ROOT takes over from an earlier one, whose connection may be dead. */
 #ifndef HT_RUNNER_MIRROR_SERVE_H
 #define HT_RUNNER_MIRROR_SERVE_H
 
 #include <stdbool.h>
 
-/* Until stdin ends, or is silent for minutes; the exit code. `in_pod`: ROOT is a
- * volume of one pod, whose owner may be another user, and keeps its mode. */
+/* Until stdin ends, or is silent for minutes; the exit code. `in_pod`: ROOT is
+ * a volume of one pod, whose owner may be another user, and keeps its mode. */
 int serve_run(const char *root, bool in_pod);
 
 #endif

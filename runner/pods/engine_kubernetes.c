@@ -7,17 +7,19 @@
 #include "proto/base/arena.h"
 #include "proto/base/error.h"
 #include "proto/base/log.h"
-#include "proto/base/memory.h"
 #include "proto/base/token.h"
 #include "runner/attempt/engine.h"
 #include "runner/attempt/prepare.h"
 #include "runner/attempt/replica_view.h"
 #include "runner/base/disk.h"
 #include "runner/base/rules.h"
+#include "runner/base/site.h"
 #include "runner/far/far.h"
 #include "runner/kubernetes/client.h"
 #include "runner/pods/config.h"
 #include "runner/pods/line.h"
+#include "runner/pods/maker.h"
+#include "runner/pods/pods.h"
 #include "runner/pods/run.h"
 #include "runner/pods/shape.h"
 
@@ -41,15 +43,29 @@ static struct {
 
 /* ---- open and close ---- */
 
-/* "7-3-1" of an attempt whose lease is on disk. Called by another thread. */
+/* The label "7-3-1". */
+static bool read_key(const char *label, struct order_key *key)
+{
+    char *end;
+    int64_t numbers[3];
+    for (int i = 0; i < 3; i++) {
+        numbers[i] = strtoll(label, &end, 10);
+        if (end == label || *end != (i < 2 ? '-' : '\0') || numbers[i] <= 0)
+            return false;
+        label = end + 1;
+    }
+    *key = (struct order_key){
+        .study = numbers[0], .trial = numbers[1], .attempt = numbers[2]};
+    return true;
+}
+
+/* Whether its lease is on disk. Called by another thread. */
 static bool keeps(const char *attempt)
 {
-    long long study = 0, trial = 0, number = 0;
-    if (sscanf(attempt, "%lld-%lld-%lld", &study, &trial, &number) != 3)
+    struct order_key key;
+    if (!read_key(attempt, &key))
         return false;
     struct arena *arena = arena_new();
-    const struct order_key key = {
-        .study = study, .trial = trial, .attempt = number};
     const bool kept = disk_has(
         prepare_attempt_folder(arena, engine.cluster.site, &key), "lease.json");
     arena_free(arena);

@@ -5,8 +5,9 @@
 #include <stdlib.h>
 
 #include "proto/base/arena.h"
-#include "proto/base/memory.h"
+#include "runner/far/far.h"
 #include "runner/kubernetes/client.h"
+#include "runner/kubernetes/kubeconfig.h"
 #include "runner/kubernetes/pipe.h"
 #include "runner/pods/shape.h"
 
@@ -29,8 +30,8 @@ static struct {
 static bool line_open(void *context, struct far_stream *stream,
                       char words[FAR_WORDS_BYTES])
 {
-    static const char *const argv[] = {POD_BIN "/shim", "--pod-mirror", POD_ROOT,
-                                       NULL};
+    static const char *const argv[] = {POD_BIN "/shim", "--pod-mirror",
+                                       POD_ROOT, NULL};
     const struct pod_line *line = context;
     const struct kube_command command = {.namespace = line->namespace,
                                          .pod = line->pod,

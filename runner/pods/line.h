@@ -4,11 +4,11 @@
 #define HT_RUNNER_PODS_LINE_H
 
 #include "proto/base/error.h"
-#include "runner/base/site.h"
-#include "runner/far/far.h"
-#include "runner/kubernetes/kubeconfig.h"
 
+struct far;
+struct kube_config;
 struct pod_line; /* to one pod */
+struct site;
 
 struct pod_line_settings {
     const struct site *site;

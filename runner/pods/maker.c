@@ -9,9 +9,9 @@
 #include "proto/base/arena.h"
 #include "proto/base/clock.h"
 #include "proto/base/log.h"
-#include "proto/base/memory.h"
 #include "proto/doc/node.h"
 #include "runner/kubernetes/client.h"
+#include "runner/kubernetes/kubeconfig.h"
 #include "runner/kubernetes/objects.h"
 #include "runner/pods/line.h"
 #include "runner/pods/shape.h"
@@ -429,8 +429,8 @@ void maker_remove(struct maker *maker, const struct maker_removal *removal)
         new_task(removal->attempt, removal->objects, removal->n);
     task->removes = true;
     task->n_pods = removal->n_pods;
-    task->lines =
-        arena_alloc(task->arena, removal->n_pods + 1, sizeof *task->lines);
+    task->lines = arena_alloc(task->arena, removal->n_pods + 1,
+                              sizeof(struct pod_line *));
     task->pods =
         arena_alloc(task->arena, removal->n_pods + 1, sizeof *task->pods);
     for (size_t i = 0; i < removal->n_pods; i++) {

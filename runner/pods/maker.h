@@ -12,8 +12,8 @@
 
 #include "proto/base/error.h"
 #include "proto/base/limits.h"
-#include "runner/kubernetes/kubeconfig.h"
 
+struct kube_config;
 struct kube_kind;
 struct maker;
 struct maker_task;

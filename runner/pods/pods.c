@@ -7,7 +7,6 @@
 
 #include "proto/base/clock.h"
 #include "proto/base/log.h"
-#include "proto/base/memory.h"
 #include "proto/doc/node.h"
 #include "runner/kubernetes/client.h"
 #include "runner/kubernetes/objects.h"

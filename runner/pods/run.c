@@ -11,10 +11,11 @@
 #include "runner/base/disk.h"
 #include "runner/base/folder.h"
 #include "runner/base/json.h"
-#include "runner/base/safe_path.h"
 #include "runner/far/far.h"
 #include "runner/kubernetes/objects.h"
 #include "runner/pods/line.h"
+#include "runner/pods/maker.h"
+#include "runner/pods/pods.h"
 #include "runner/pods/shape.h"
 
 enum {

@@ -16,9 +16,13 @@
 #include "runner/attempt/replicas.h"
 #include "runner/kubernetes/fields.h"
 #include "runner/kubernetes/kubeconfig.h"
-#include "runner/pods/maker.h"
-#include "runner/pods/pods.h"
 #include "runner/pods/shim_maps.h"
+
+struct maker;
+struct maker_object;
+struct maker_task;
+struct pod_member;
+struct pods;
 
 /* What all attempts share: an open cluster. */
 struct pod_cluster {

@@ -6,6 +6,9 @@
 #include "runner/attempt/prepare.h"
 #include "runner/base/json.h"
 #include "runner/base/safe_path.h"
+#include "runner/base/site.h"
+#include "runner/kubernetes/fields.h"
+#include "runner/pods/shim_maps.h"
 
 enum {
     STOP_EXTRA_S = 15 /* for the shim, after the trainer's grace */

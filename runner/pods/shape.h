@@ -13,9 +13,10 @@
 #include "proto/base/error.h"
 #include "proto/base/text.h"
 #include "runner/base/order.h"
-#include "runner/base/site.h"
-#include "runner/kubernetes/fields.h"
-#include "runner/pods/shim_maps.h"
+
+struct kube_fields;
+struct shim_maps;
+struct site;
 
 /* In a pod: the root of its files, and the container of the trainer. */
 #define POD_ROOT "/hypertune/state"
