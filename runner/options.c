@@ -27,7 +27,7 @@ static const struct flag table[] = {
     FLAG("insecure", NULL, FLAG_SWITCH, MEMBER(trust.insecure),
          "let tokens go over the network without TLS"),
     FLAG("engine", "ENGINE", FLAG_TEXT, MEMBER(engine),
-         "what runs the replicas: " ENGINE_NAMES " (default process)"),
+         "one of " ENGINE_NAMES " (default process)"),
     FLAG("slots", "N", FLAG_POSITIVE, MEMBER(slots),
          "attempts run at once (default the GPUs, else the cores, at most 4; "
          "on Slurm and Kubernetes 100)"),

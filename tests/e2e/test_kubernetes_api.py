@@ -301,13 +301,13 @@ def the_role_that_is_missing_can_be_applied():
         cluster.users["weak"] = {"work": kubernetes.ROLE}
         tap.equal(tool.ask("access"), ["0", "ok"])
         cluster.users["weak"] = {"other": kubernetes.ROLE, "work": dict(
-            kubernetes.ROLE, **{"pods": {"get", "list"}, "pods/log": set()})}
+            kubernetes.ROLE, **{"pods": {"get", "list"}, "pods/exec": {"create"}})}
         tap.equal(tool.ask("access"), [
             "2", "apiVersion: rbac.authorization.k8s.io/v1", "kind: Role",
             "metadata:", "  name: hypertune-runner", '  namespace: "work"',
             "rules:", '- apiGroups: [""]', '  resources: ["pods"]',
             '  verbs: ["watch", "delete"]', '- apiGroups: [""]',
-            '  resources: ["pods/log"]', '  verbs: ["get"]', "ok"])
+            '  resources: ["pods/exec"]', '  verbs: ["get"]', "ok"])
 
 
 tap.run([an_object_lives_and_goes_with_what_it_owns,
