@@ -50,6 +50,11 @@ static const struct node *container_status(const struct node *pod)
     return NULL;
 }
 
+static const char *copy(struct arena *arena, const char *text)
+{
+    return text != NULL ? arena_strdup(arena, text) : NULL;
+}
+
 /* NULL: it is none of ours. */
 static struct pod *read_pod(const struct node *object, const char *before)
 {
@@ -74,7 +79,7 @@ static struct pod *read_pod(const struct node *object, const char *before)
         .seen = {.name = arena_strdup(arena, node_get_string(meta, "name", "")),
                  .uid = arena_strdup(arena, uid),
                  .running = node_find(state, "running") != NULL,
-                 .waits = kube_wait_words(arena, object, before),
+                 .waits = copy(arena, kube_wait_words(arena, object, before)),
                  .end = kube_end_of(arena, object, POD_CONTAINER),
                  .message = arena_strdup(
                      arena, node_get_string(over, "message", ""))}};
@@ -236,11 +241,6 @@ bool pods_are_known(struct pods *pods)
     const bool known = pods->known;
     pthread_mutex_unlock(&pods->lock);
     return known;
-}
-
-static const char *copy(struct arena *arena, const char *text)
-{
-    return text != NULL ? arena_strdup(arena, text) : NULL;
 }
 
 bool pods_find(struct pods *pods, const struct pod_wish *wish,

@@ -20,6 +20,7 @@
 
 enum {
     SETTLE_MS = 2000,     /* for what a pod sent before its end */
+    SILENT_MS = 5000,     /* for its first connection, without a word */
     KILL_EXTRA_MS = 10000 /* for the shim, after the trainer's grace */
 };
 
@@ -31,6 +32,7 @@ struct pod_member { /* one replica */
     const char *uid, *pod;    /* it is bound to; NULL: to none yet */
     struct pod_line *line;    /* NULL: none yet, or no longer */
     bool served;              /* its files are there, and come here */
+    int64_t line_at;          /* monotonic: when that was opened */
     int64_t over_at;          /* monotonic: since when its pod has ended */
     char said[HT_MAX_REASON]; /* the last words about its waiting */
 };
@@ -173,9 +175,30 @@ static void settle(struct pod_run *run, size_t i, const struct pod_seen *seen)
         end_member(run, i, &seen->end);
 }
 
+/* ---- a pod that waits ---- */
+
+/* Once for each reason: a scheduler repeats itself. */
+static void say(struct pod_run *run, size_t i, const char *words)
+{
+    struct pod_member *member = &run->members[i];
+    if (words[0] == '\0' || strcmp(words, member->said) == 0)
+        return;
+    (void)snprintf(member->said, sizeof member->said, "%s", words);
+    folder_log_line(run->replicas.items[i].folder, "waits: %s", words);
+}
+
+/* Why there is no connection to its pod. */
+static void say_fault(struct pod_run *run, size_t i, struct far *far)
+{
+    char words[FAR_FAULT_BYTES];
+    if (clock_monotonic_ms() - run->members[i].line_at < SILENT_MS)
+        return;
+    far_fault(far, words);
+    say(run, i, words);
+}
+
 /* ---- a pod that runs ---- */
 
-/* Only a file in the trial's own folders comes. */
 static void serve(struct pod_run *run, size_t i)
 {
     struct ht_error err;
@@ -191,26 +214,18 @@ static void serve(struct pod_run *run, size_t i)
                       run->order->name, err.text);
             return;
         }
+        member->line_at = clock_monotonic_ms();
     }
     struct far *far = pod_line_far(member->line);
     far_tick(far);
-    if (member->served ||
-        far_tree(far, cluster->site->kit, cluster->kit) != FAR_READY)
+    if (member->served)
         return;
+    if (far_tree(far, cluster->site->kit, cluster->kit) != FAR_READY) {
+        say_fault(run, i, far);
+        return;
+    }
     far_watch(far, NAMES_ATTEMPT, run->folder, far_extra(run->order), false);
     member->served = true;
-}
-
-/* ---- a pod that waits ---- */
-
-/* Once for each reason: a scheduler repeats itself. */
-static void say(struct pod_run *run, size_t i, const char *words)
-{
-    struct pod_member *member = &run->members[i];
-    if (words[0] == '\0' || strcmp(words, member->said) == 0)
-        return;
-    (void)snprintf(member->said, sizeof member->said, "%s", words);
-    folder_log_line(run->replicas.items[i].folder, "waits: %s", words);
 }
 
 static void look_at_member(struct pod_run *run, size_t i, struct arena *arena)
@@ -234,7 +249,7 @@ static void look_at_member(struct pod_run *run, size_t i, struct arena *arena)
         return;
     if (seen.end.over)
         settle(run, i, &seen);
-    else if (seen.running)
+    else if (seen.running && !run->removed)
         serve(run, i);
     else if (seen.waits != NULL)
         say(run, i, seen.waits);
