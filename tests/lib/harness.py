@@ -1,6 +1,7 @@
 """harness - a real server in its own folder, for tests in Python."""
 
 import contextlib
+import errno
 import json
 import os
 import re
@@ -118,20 +119,41 @@ def kill_runs(folder, programs=None):
                 os.kill(int(pid), signal.SIGKILL)
 
 
+def held_socket(family, host, port):
+    holder = socket.socket(family)
+    try:
+        holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if family == socket.AF_INET6:
+            holder.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+        holder.bind((host, port))
+    except OSError:
+        holder.close()
+        raise
+    return holder
+
+
 class Port:
-    """A port of this machine that no one takes while its server is down: it
-    is bound to, without listening, which a server that reuses addresses does
-    not mind."""
+    """A port of this machine, at the host and at ::1, that no one takes while
+    its server is down: it is bound to, without listening, which a server that
+    reuses addresses does not mind."""
 
     def __init__(self, host="127.0.0.1"):
-        self.holder = socket.socket()
-        self.holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        self.holder.bind((host, 0))
-        self.number = self.holder.getsockname()[1]
+        self.number, self.holders = 0, []
+        while not self.number:
+            self.holders = [held_socket(socket.AF_INET, host, 0)]
+            self.number = self.holders[0].getsockname()[1]
+            try:
+                self.holders.append(
+                    held_socket(socket.AF_INET6, "::1", self.number))
+            except OSError as problem:
+                if problem.errno == errno.EADDRINUSE:
+                    self.close()
+                    self.number = 0
         self.address = "%s:%d" % (host, self.number)
 
     def close(self):
-        self.holder.close()
+        for holder in self.holders:
+            holder.close()
 
 
 class Server:
