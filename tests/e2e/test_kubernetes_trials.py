@@ -138,21 +138,28 @@ def a_trial_that_waits_is_stopped():
 
 
 def replicas_reach_each_other_by_names_that_are_known_before():
-    trial = server.run(spec("replicas", shell(
-        "echo $CLUSTER_SPEC; echo score=1"),
-        replicas={"worker": {"count": 2}}))
-    tap.equal(trial["state"], "SUCCEEDED", trial["reason"])
-    said = json.loads(server.output("replicas").splitlines()[0])
+    """The workers run until the master ends."""
+    server.submit(spec("replicas", shell("echo $CLUSTER_SPEC; " + UNTIL_GO),
+                       replicas={"worker": {"count": 2}}))
+    names = ("master-0", "worker-0", "worker-1")
+    for name in names:
+        server.wait_output("replicas", "up", replica=name)
+    said = {name: json.loads(server.output("replicas", replica=name)
+                             .splitlines()[0]) for name in names}
     number = server.get(harness.JOBS + "replicas")["name"].rsplit("/", 1)[1]
-    for worker, address in enumerate(said["cluster"]["worker"]):
+    for worker, address in enumerate(said["master-0"]["cluster"]["worker"]):
         host, port = address.split(":")
         name, service = host.split(".")
         tap.true(service.endswith("-%s-1-1" % number), service)
         tap.equal((name, port), ("%s-worker-%d" % (service, worker), "2222"))
-    for replica in ("worker-0", "worker-1"):
-        task = json.loads(server.output(
-            "replicas", replica=replica).splitlines()[0])["task"]
-        tap.equal("%s-%d" % (task["type"], int(task["index"])), replica)
+    for name, one in said.items():
+        task = one["task"]
+        tap.equal("%s-%d" % (task["type"], int(task["index"])), name)
+    mark_go(server.pod("replicas"))
+    server.wait_study("replicas")
+    trial = server.trial("replicas", 1)["hypertune"]
+    tap.equal((trial["state"], trial["objective"]), ("SUCCEEDED", 1),
+              trial["reason"])
     server.expect_nothing_left()
 
 
