@@ -293,7 +293,7 @@ static void copy_in(struct copy *copy)
 static bool copy_out(struct copy *copy)
 {
     char bytes[5000];
-    ssize_t n;
+    ssize_t n = 0;
     while (copy->left > 0 &&
            (n = kube_pipe_read(copy->pipe, bytes, sizeof bytes)) > 0) {
         copy->left -= n;
