@@ -72,7 +72,7 @@ static const char *find_fault(const struct ws_reader *reader)
     if (opcode != WS_MORE && opcode != WS_BINARY)
         return "a frame is of a kind that is not known";
     if ((opcode == WS_MORE) != reader->in_message)
-        return "a message begins or goes on out of turn";
+        return "a message begins or continues out of turn";
     return NULL;
 }
 

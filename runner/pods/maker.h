@@ -1,5 +1,5 @@
 /* maker.h - the one thread that makes and removes the objects of attempts in
- * the cluster, and finds those that are left over.
+ * the cluster, and finds the ones left over.
  *
  * What the cluster does not take now is tried again, later and later, up to
  * half a minute. The supervising thread calls all functions; they return at

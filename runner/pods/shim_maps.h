@@ -22,7 +22,7 @@ struct shim_maps {
     const char *names[SHIM_MAPS]; /* in the arena: "hypertune-shim-HASH-0" */
 };
 
-/* Makes those that the namespace lacks, from `shim`, the path of
+/* Makes the ones that the namespace lacks, from `shim`, the path of
  * hypertune-shim, and hypertune-shim-loader beside it. Several runners may do
  * this at once. Nothing is made when a program cannot be read; after another
  * failure some may be there, and stay. Errors of kube_create() and kube_get(),

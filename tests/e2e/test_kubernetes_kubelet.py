@@ -73,10 +73,13 @@ def waiting_for(reason):
             "reason") == reason
 
 
+def pods_url(cluster, namespace="work"):
+    return "%s/api/v1/namespaces/%s/pods" % (cluster.url, namespace)
+
+
 def log_of(cluster, pod, query=""):
     request = urllib.request.Request(
-        "%s/api/v1/namespaces/work/pods/%s/log%s" % (
-            cluster.url, pod["metadata"]["name"], query),
+        "%s/%s/log%s" % (pods_url(cluster), pod["metadata"]["name"], query),
         headers={"Authorization": "Bearer admin"})
     with urllib.request.urlopen(request, timeout=harness.PATIENCE) as answer:
         return answer.read().decode()
@@ -234,7 +237,7 @@ def an_eviction_by_the_api_ends_it_with_its_reason():
         make_job(cluster, "sh", "-c", TRAP)
         name = begun(cluster)
         urllib.request.urlopen(urllib.request.Request(
-            "%s/api/v1/namespaces/work/pods/%s/eviction" % (cluster.url, name),
+            "%s/%s/eviction" % (pods_url(cluster), name),
             b"{}", {"Authorization": "Bearer admin"}),
             timeout=harness.PATIENCE).close()
         pod = last_pod(cluster)

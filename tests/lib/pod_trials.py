@@ -21,7 +21,7 @@ RIGHTS = {"jobs": {"create", "get", "list", "delete"},
 
 
 class Played:
-    """Its user has no right but those that a runner asks for."""
+    """Its user has the rights that a runner asks for, no other."""
 
     name = "the_played_cluster"
 

@@ -150,8 +150,8 @@ static const struct {
     {"\x81\x01", 2, "a frame is of a kind that is not known"},
     {"\x83\x01", 2, "a frame is of a kind that is not known"},
     {"\x8b\x00", 2, "a frame is of a kind that is not known"},
-    {"\x80\x01", 2, "a message begins or goes on out of turn"},
-    {"\x02\x00\x82\x00", 4, "a message begins or goes on out of turn"},
+    {"\x80\x01", 2, "a message begins or continues out of turn"},
+    {"\x02\x00\x82\x00", 4, "a message begins or continues out of turn"},
 };
 
 static void refuses(size_t i, size_t piece)
