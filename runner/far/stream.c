@@ -18,17 +18,6 @@ enum {
     READ_BYTES = 64 * 1024
 };
 
-bool link_start(struct link *link)
-{
-    struct far *far = link->far;
-    link->begun = link->greeted = false;
-    link->heard_at = clock_monotonic_ms();
-    link->ask_at = link->trees_at = 0;
-    link->words[0] = '\0';
-    link->stream = (struct far_stream){.in = -1, .out = -1, .errors = -1};
-    return far->way->open(far->context, &link->stream, link->words);
-}
-
 int link_end(struct link *link)
 {
     const int code = link->far->way->close(&link->stream, link->words);
@@ -236,6 +225,19 @@ bool link_step(struct link *link)
         read_errors(link);
     return (fds[0].revents == 0 || read_frames(link)) &&
            (fds[1].revents == 0 || write_frames(link));
+}
+
+/* Bytes may have come with the connection, and are not at the descriptor. */
+bool link_start(struct link *link)
+{
+    struct far *far = link->far;
+    link->begun = link->greeted = false;
+    link->heard_at = clock_monotonic_ms();
+    link->ask_at = link->trees_at = 0;
+    link->words[0] = '\0';
+    link->stream = (struct far_stream){.in = -1, .out = -1, .errors = -1};
+    return far->way->open(far->context, &link->stream, link->words) &&
+           read_frames(link);
 }
 
 bool link_push(struct link *link, const struct frame *frame)

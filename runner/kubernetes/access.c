@@ -16,6 +16,7 @@ static const struct kube_right wanted[] = {
     {"", "pods/exec", "create get"},
     {"", "services", "create get list delete"},
     {"", "configmaps", "create get"},
+    {"", "events", "list"},
 };
 
 /* ---- questions ---- */

@@ -13,6 +13,7 @@ const struct kube_kind kube_pods = {"", "/api/v1", "pods"};
 const struct kube_kind kube_services = {"", "/api/v1", "services"};
 const struct kube_kind kube_config_maps = {"", "/api/v1", "configmaps"};
 const struct kube_kind kube_secrets = {"", "/api/v1", "secrets"};
+const struct kube_kind kube_events = {"", "/api/v1", "events"};
 
 const char *kube_escape(struct arena *arena, const char *text)
 {
@@ -124,6 +125,9 @@ static enum ht_status list_page(struct kube *kube, const struct kube_list *list,
     if (list->selector != NULL)
         text_printf(&path, "&labelSelector=%s",
                     kube_escape(page, list->selector));
+    if (list->fields != NULL)
+        text_printf(&path, "&fieldSelector=%s",
+                    kube_escape(page, list->fields));
     if (*next != NULL)
         text_printf(&path, "&continue=%s", kube_escape(page, *next));
     const struct kube_request request = {.method = "GET",

@@ -11,7 +11,7 @@ struct kube_kind {
     const char *plural; /* "jobs" */
 };
 extern const struct kube_kind kube_jobs, kube_pods, kube_services,
-    kube_config_maps, kube_secrets;
+    kube_config_maps, kube_secrets, kube_events;
 
 /* What is asked for; `name` is NULL for all of the namespace. */
 struct kube_object {
@@ -61,6 +61,7 @@ struct kube_list {
     const struct kube_kind *kind;
     const char *namespace;
     const char *selector; /* of labels, or NULL */
+    const char *fields;   /* the same of fields, "involvedObject.name=a" */
     int page;             /* items of one answer; 0: the usual 500 */
     kube_each *each;
     void *context;

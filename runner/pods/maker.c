@@ -18,13 +18,17 @@
 
 enum { SWEEP_MS = 30000 };
 
+typedef enum ht_status action(struct maker *maker, struct maker_task *task,
+                              struct ht_error *err);
+
 struct maker_task {
     struct maker_task *next;
+    action *act;
+    bool kept; /* until maker_leave(); else it is freed once it is done */
     struct arena *arena; /* of itself, too */
     const char *attempt;
     struct maker_object *objects;
     size_t n, done;
-    bool removes;            /* else it makes */
     struct pod_line **lines; /* of a removal */
     const char **pods;
     size_t n_pods;
@@ -160,6 +164,73 @@ static enum ht_status remove_all(struct maker *maker, struct maker_task *task,
     return status;
 }
 
+struct warning { /* the last one of a list */
+    struct arena *arena;
+    const char *words, *at;
+};
+
+static bool note_warning(void *context, const struct node *item)
+{
+    struct warning *warning = context;
+    const char *at = node_get_string(item, "lastTimestamp", "");
+    if (strcmp(node_get_string(item, "type", ""), "Warning") != 0 ||
+        strcmp(at, warning->at) < 0)
+        return true;
+    warning->at = arena_strdup(warning->arena, at);
+    warning->words =
+        arena_strdup(warning->arena, node_get_string(item, "message", ""));
+    return true;
+}
+
+/* A quota or an admission is in the Job's events alone. Without the right to
+ * read these there are no words. */
+static enum ht_status read_warning(struct maker *maker, struct maker_task *task,
+                                   struct ht_error *err)
+{
+    struct arena *arena = arena_new();
+    struct warning warning = {.arena = arena, .words = "", .at = ""};
+    const char *version = "";
+    const struct kube_list all = {
+        .kind = &kube_events,
+        .namespace = maker->settings.config->namespace,
+        .fields = arena_printf(arena,
+                               "involvedObject.kind=Job,involvedObject.name=%s",
+                               task->objects[0].name),
+        .each = note_warning,
+        .context = &warning};
+    const enum ht_status status =
+        kube_list(maker->kube, &all, arena, &version, err);
+    if (status == HT_OK) {
+        pthread_mutex_lock(&maker->lock);
+        (void)snprintf(task->words, sizeof task->words, "%s", warning.words);
+        pthread_mutex_unlock(&maker->lock);
+    }
+    arena_free(arena);
+    return status == HT_DENIED ? HT_OK : status;
+}
+
+static enum ht_status ask_why(struct maker *maker, struct maker_task *task,
+                              struct ht_error *err)
+{
+    struct arena *arena = arena_new();
+    const struct node *job;
+    const enum ht_status status = kube_get(
+        maker->kube,
+        &(struct kube_object){.kind = task->objects[0].kind,
+                              .namespace = maker->settings.config->namespace,
+                              .name = task->objects[0].name},
+        arena, &job, err);
+    const bool gone =
+        status == HT_NOT_FOUND ||
+        (status == HT_OK && !is_of(maker, task, job)) ||
+        (status == HT_OK &&
+         node_find(node_find(job, "metadata"), "deletionTimestamp") != NULL);
+    arena_free(arena);
+    if (gone)
+        return ht_fail(err, HT_PRECONDITION, "its Job was deleted");
+    return status == HT_OK ? read_warning(maker, task, err) : status;
+}
+
 /* Whether the answer can change without us. */
 static bool is_final(enum ht_status status)
 {
@@ -180,28 +251,25 @@ static void unlink_task(struct maker *maker, struct maker_task *task)
 static void settle(struct maker *maker, struct maker_task *task,
                    enum ht_status status, const struct ht_error *err)
 {
-    const bool final = is_final(status);
     if (status != HT_OK)
         (void)snprintf(task->words, sizeof task->words, "%s", err->text);
-    if (!final)
+    if (!is_final(status)) {
         task->try_at = clock_monotonic_ms() + kube_backoff_ms(++task->failures);
-    else if (!task->removes)
-        task->state = status == HT_OK ? MAKER_DONE : MAKER_REFUSED;
-    if (final)
-        unlink_task(maker, task);
-    if (final && (task->removes || task->left))
+        return;
+    }
+    task->state = status == HT_OK ? MAKER_DONE : MAKER_REFUSED;
+    unlink_task(maker, task);
+    if (!task->kept)
         free_task(task);
 }
 
 static void carry_out(struct maker *maker, struct maker_task *task)
 {
     struct ht_error err = {.status = HT_OK};
-    const enum ht_status status = task->removes ? remove_all(maker, task, &err)
-                                                : make_all(maker, task, &err);
+    const enum ht_status status = task->act(maker, task, &err);
     if (status != HT_OK)
-        log_event(LOG_WARN,
-                  task->removes ? "pods.not_removed" : "pods.not_made",
-                  "attempt=%s reason=\"%s\"", task->attempt, err.text);
+        log_event(LOG_WARN, "pods.refused", "attempt=%s reason=\"%s\"",
+                  task->attempt, err.text);
     pthread_mutex_lock(&maker->lock);
     settle(maker, task, status, &err);
     pthread_mutex_unlock(&maker->lock);
@@ -395,6 +463,19 @@ struct maker_task *maker_make(struct maker *maker, const char *attempt,
                               const struct maker_object *objects, size_t n)
 {
     struct maker_task *task = new_task(attempt, objects, n);
+    task->act = make_all;
+    task->kept = true;
+    add(maker, task);
+    return task;
+}
+
+struct maker_task *maker_ask(struct maker *maker, const char *attempt,
+                             const char *job)
+{
+    const struct maker_object object = {.kind = &kube_jobs, .name = job};
+    struct maker_task *task = new_task(attempt, &object, 1);
+    task->act = ask_why;
+    task->kept = true;
     add(maker, task);
     return task;
 }
@@ -415,6 +496,7 @@ void maker_leave(struct maker *maker, struct maker_task *task)
         return;
     pthread_mutex_lock(&maker->lock);
     const bool over = task->state != MAKER_WAITS;
+    task->kept = false;
     task->left = true;
     task->try_at = 0;
     pthread_cond_signal(&maker->changed);
@@ -427,7 +509,7 @@ void maker_remove(struct maker *maker, const struct maker_removal *removal)
 {
     struct maker_task *task =
         new_task(removal->attempt, removal->objects, removal->n);
-    task->removes = true;
+    task->act = remove_all;
     task->n_pods = removal->n_pods;
     task->lines = arena_alloc(task->arena, removal->n_pods + 1,
                               sizeof(struct pod_line *));

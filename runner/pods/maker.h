@@ -47,6 +47,11 @@ struct maker_object {
 struct maker_task *maker_make(struct maker *maker, const char *attempt,
                               const struct maker_object *objects, size_t n);
 
+/* Asks why there is no pod of that Job. MAKER_DONE: *words has the last warning
+ * of the cluster about it, or is ""; MAKER_REFUSED: the Job does not exist. */
+struct maker_task *maker_ask(struct maker *maker, const char *attempt,
+                             const char *job);
+
 enum maker_state {
     MAKER_WAITS, /* *words: why it was not taken so far; "" at first */
     MAKER_DONE,

@@ -24,6 +24,8 @@ enum {
     KILL_EXTRA_MS = 10000 /* for the shim, after the trainer's grace */
 };
 
+enum { NO_POD_MS = 3000, ASK_MS = 10000 }; /* before it is asked why */
+
 static const char mark_made[] = "made";
 static const char bound_file[] = "pod.json";
 
@@ -274,6 +276,55 @@ static void look_at_making(struct pod_run *run)
         end_all(run, OUTCOME_FAILED, words);
 }
 
+/* The first replica that has had no pod; n: all have. */
+static size_t find_unbound(const struct pod_run *run)
+{
+    size_t i = 0;
+    while (i < run->replicas.n &&
+           (run->members[i].uid != NULL || run->replicas.items[i].ended))
+        i++;
+    return i;
+}
+
+static void take_why(struct pod_run *run, size_t i)
+{
+    char words[HT_MAX_REASON];
+    struct maker *maker = run->cluster->maker;
+    const enum maker_state state = maker_look(maker, run->asking, words);
+    if (state == MAKER_WAITS)
+        return;
+    maker_leave(maker, run->asking);
+    run->asking = NULL;
+    run->ask_at = clock_monotonic_ms() + ASK_MS;
+    if (state == MAKER_REFUSED)
+        end_all(run, OUTCOME_LOST, words);
+    else if (i < run->replicas.n)
+        say(run, i, words);
+}
+
+/* A quota or an admission keeps a Job from having pods, and its deletion keeps
+ * it from having any ever. */
+static void ask_why(struct pod_run *run)
+{
+    const size_t i = find_unbound(run);
+    const int64_t now = clock_monotonic_ms();
+    if (run->asking != NULL) {
+        take_why(run, i);
+        return;
+    }
+    if (i == run->replicas.n || run->removed)
+        return;
+    if (run->ask_at == 0)
+        run->ask_at = now + NO_POD_MS;
+    if (now < run->ask_at)
+        return;
+    struct arena *arena = arena_new();
+    const struct pod_group group = {.type = run->order->replicas[i].type};
+    run->asking = maker_ask(run->cluster->maker, run->label,
+                            pod_job_name(arena, run->order, &group));
+    arena_free(arena);
+}
+
 static void put_ours(struct pod_run *run)
 {
     for (size_t i = 0; i < run->replicas.n; i++)
@@ -296,6 +347,8 @@ enum engine_state pod_run_poll(struct pod_run *run, struct engine_place *place,
         look_at_making(run);
     for (size_t i = 0; i < run->replicas.n; i++)
         look_at_member(run, i, arena);
+    if (run->making == NULL)
+        ask_why(run);
     arena_free(arena);
     const enum engine_state state =
         replicas_state(&run->replicas, place, ending);
@@ -361,7 +414,8 @@ void pod_run_remove(struct pod_run *run)
         member->served = false;
     }
     maker_leave(maker, run->making);
-    run->making = NULL;
+    maker_leave(maker, run->asking);
+    run->making = run->asking = NULL;
     maker_remove(maker, &(struct maker_removal){.attempt = run->label,
                                                 .objects = run->objects,
                                                 .n = run->n_objects,

@@ -45,6 +45,8 @@ struct pod_run {
     size_t n_objects;
     struct maker_object *objects;
     struct maker_task *making; /* NULL: they are made */
+    struct maker_task *asking; /* why there is no pod; NULL: not asked now */
+    int64_t ask_at;            /* monotonic: not before */
     int64_t kill_at;           /* monotonic; 0: it was not stopped */
     bool begun, removed;
 };

@@ -137,6 +137,46 @@ def a_trial_that_waits_is_stopped():
         server.expect_nothing_left()
 
 
+def a_quota_without_room_says_why():
+    with cluster.without_pods() as words:
+        server.submit(spec("quota", shell("echo score=1")))
+        server.wait_output("quota", words, "runner")
+    server.wait_study("quota")
+    tap.equal(state_of("quota"), "SUCCEEDED")
+
+
+def a_job_that_is_deleted_before_it_has_pods_is_a_new_attempt():
+    with cluster.without_pods() as words:
+        server.submit(spec("deleted", shell("echo score=1")))
+        server.wait_output("deleted", words, "runner")
+        job, = cluster.list("jobs")
+        cluster.delete_job(job["metadata"]["name"])
+        harness.wait_until(lambda: server.trial("deleted", 1)["hypertune"][
+            "attempt"] == 2, "the next attempt")
+    server.wait_study("deleted")
+    tap.equal(state_of("deleted"), "SUCCEEDED")
+
+
+def a_pod_that_is_deleted_is_a_new_attempt():
+    server.submit(spec("gone", shell(
+        "case $HOSTNAME in *-1-1-master-0*) echo up; while :; do sleep 0.1; "
+        "done;; esac; echo score=1")))
+    server.wait_output("gone", "up")
+    cluster.delete(server.pod("gone"))
+    server.wait_study("gone")
+    trial = server.trial("gone", 1)["hypertune"]
+    tap.equal((trial["state"], trial["attempt"]), ("SUCCEEDED", 2),
+              trial["reason"])
+
+
+def a_runner_that_may_not_enter_pods_says_why():
+    with cluster.without_right("pods/exec"):
+        server.submit(spec("right", shell("echo score=1")))
+        server.wait_output("right", "pods/exec", "runner")
+    server.wait_study("right")
+    tap.equal(state_of("right"), "SUCCEEDED")
+
+
 def replicas_reach_each_other_by_names_that_are_known_before():
     """The workers run until the master ends."""
     server.submit(spec("replicas", shell("echo $CLUSTER_SPEC; " + UNTIL_GO),
@@ -177,6 +217,9 @@ with pod_trials.cluster_here() as cluster, pod_trials.Server(
              a_trial_outlives_the_server_and_the_runner,
              a_cut_connection_comes_again, an_evicted_pod_is_a_new_attempt,
              a_pod_that_cannot_be_placed_says_why,
-             a_trial_that_waits_is_stopped,
+             a_trial_that_waits_is_stopped, a_quota_without_room_says_why,
+             a_job_that_is_deleted_before_it_has_pods_is_a_new_attempt,
+             a_pod_that_is_deleted_is_a_new_attempt,
+             a_runner_that_may_not_enter_pods_says_why,
              replicas_reach_each_other_by_names_that_are_known_before,
              an_image_without_a_command_is_refused_in_words])

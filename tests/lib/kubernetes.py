@@ -28,7 +28,8 @@ ROLE = {"jobs": {"create", "get", "list", "watch", "delete", "patch"},
         "pods/log": {"get"}, "pods/exec": {"create", "get"},
         "pods/eviction": {"create"},
         "services": {"create", "get", "list", "watch", "delete"},
-        "configmaps": {"create", "get", "list", "delete", "patch"}}
+        "configmaps": {"create", "get", "list", "delete", "patch"},
+        "events": {"list"}}
 
 
 class Cluster:
@@ -312,7 +313,8 @@ class Asked(http.server.BaseHTTPRequestHandler):
     def do_list(self, plural, namespace, *_):
         items, version, more = self.asked.store.list(
             plural, namespace, self.query.get("labelSelector", ""),
-            int(self.query.get("limit", 0)), self.query.get("continue"))
+            int(self.query.get("limit", 0)), self.query.get("continue"),
+            self.query.get("fieldSelector", ""))
         kind = self.asked.store.kinds[plural][0]
         return 200, {"kind": kind + "List", "metadata": {
             "resourceVersion": str(version), "continue": more},

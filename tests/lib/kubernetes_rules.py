@@ -108,7 +108,10 @@ def kinds(minor):
         "configmaps": ("ConfigMap", "", dict(
             top, data=ANY, binaryData=ANY, immutable=ANY)),
         "secrets": ("Secret", "", dict(
-            top, data=ANY, stringData=ANY, type=ANY, immutable=ANY))}
+            top, data=ANY, stringData=ANY, type=ANY, immutable=ANY)),
+        "events": ("Event", "", dict(
+            top, involvedObject=ANY, type=ANY, reason=ANY, message=ANY,
+            lastTimestamp=ANY))}
 
 
 def unknown(fields, value, path=""):
@@ -206,6 +209,18 @@ def check_change(plural, kind, old, new):
                        "immutable when `immutable` is set"))
     if causes:
         raise invalid(kind, old["metadata"]["name"], causes)
+
+
+def has_fields(selector, item):
+    """Of "involvedObject.kind=Job,type=Warning"."""
+    for one in filter(None, selector.split(",")):
+        path, wanted = one.split("=", 1)
+        value = item
+        for name in path.split("."):
+            value = (value or {}).get(name)
+        if str(value) != wanted:
+            return False
+    return True
 
 
 def matches(selector, labels):

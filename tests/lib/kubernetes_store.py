@@ -9,7 +9,7 @@ import threading
 import uuid
 
 from kubernetes_rules import (Refused, check_change, check_job, check_name,
-                              check_size, kinds, matches)
+                              check_size, has_fields, kinds, matches)
 
 LETTERS = "bcdfghjklmnpqrstvwxz2456789"
 TRACKING = "batch.kubernetes.io/job-tracking"
@@ -84,7 +84,7 @@ class Store:
                     if key[:2] == (plural, namespace) and matches(
                         selector, item["metadata"].get("labels") or {})]
 
-    def list(self, plural, namespace, selector, limit, more):
+    def list(self, plural, namespace, selector, limit, more, fields=""):
         """One page: items, the version, the word for the next page."""
         with self.lock:
             if more:
@@ -96,7 +96,9 @@ class Store:
                 rest = self.pages.pop(version)
             else:
                 version = self.version
-                rest = copy.deepcopy(self.find(plural, namespace, selector))
+                rest = copy.deepcopy([
+                    item for item in self.find(plural, namespace, selector)
+                    if has_fields(fields, item)])
             page = rest[:limit] if limit else rest
             if len(page) < len(rest):
                 self.pages[version] = rest[len(page):]
@@ -321,9 +323,29 @@ class Store:
                 break
             if indexed and str(index) in used:
                 continue
-            self._add_pod(job, index if indexed else None)
+            try:
+                self._add_pod(job, index if indexed else None)
+            except Refused as problem:
+                self._warn(job, "FailedCreate",
+                           "Error creating: %s" % problem)
+                break
             alive += 1
         job["status"]["active"] = alive
+
+    def _warn(self, job, reason, message):
+        meta = job["metadata"]
+        name = "%s.%s" % (meta["name"], reason.lower())
+        self.items["events", meta["namespace"], name] = {
+            "apiVersion": "v1", "kind": "Event", "type": "Warning",
+            "metadata": {"name": name, "namespace": meta["namespace"],
+                         "uid": str(uuid.uuid4())},
+            "involvedObject": {"kind": "Job", "name": meta["name"]},
+            "reason": reason, "message": message, "lastTimestamp": stamp()}
+
+    def sync(self, namespace):
+        """The Job controller tries again, as it does after a while."""
+        with self.lock:
+            self._sync(namespace)
 
     def _add_pod(self, job, index):
         meta = job["metadata"]
@@ -349,6 +371,8 @@ class Store:
         pod["metadata"].update(
             namespace=meta["namespace"], uid=str(uuid.uuid4()),
             creationTimestamp=stamp())
+        if self.admission:
+            self.admission("pods", pod)
         self.items["pods", meta["namespace"], pod["metadata"]["name"]] = pod
         self._note("ADDED", "pods", pod)
 

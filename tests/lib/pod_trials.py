@@ -12,12 +12,14 @@ import harness
 import kube_tool
 import kubernetes
 import kubernetes_kubelet
+import tap
+from kubernetes_rules import Refused
 
 IMAGE = "localhost/tiny:1"  # busybox, never pulled
 RIGHTS = {"jobs": {"create", "get", "list", "delete"},
           "pods": {"list", "watch", "delete"}, "pods/exec": {"create", "get"},
           "services": {"create", "get", "list", "delete"},
-          "configmaps": {"create", "get"}}
+          "configmaps": {"create", "get"}, "events": {"list"}}
 
 
 class Played:
@@ -48,6 +50,33 @@ class Played:
     def cut(self):
         """Every connection to a pod."""
         self.cluster.cut_streams()
+
+    def delete_job(self, job):
+        self.cluster.store.delete("jobs", "work", job, {})
+
+    @contextlib.contextmanager
+    def without_pods(self):
+        """A quota leaves room for none; its words."""
+        def refuse(plural, _):
+            if plural == "pods":
+                raise Refused(403, "Forbidden", 'pods "a" is forbidden: '
+                              'exceeded quota: none, requested: pods=1, used: '
+                              'pods=0, limited: pods=0')
+        self.cluster.store.admission = refuse
+        try:
+            yield "exceeded quota"
+        finally:
+            self.cluster.store.admission = None
+            self.cluster.store.sync("work")
+
+    @contextlib.contextmanager
+    def without_right(self, resource):
+        self.cluster.users["runner"] = {"work": {
+            key: verbs for key, verbs in RIGHTS.items() if key != resource}}
+        try:
+            yield
+        finally:
+            self.cluster.users["runner"] = {"work": RIGHTS}
 
     @contextlib.contextmanager
     def full(self):
@@ -96,6 +125,20 @@ class Real:
 
     def cut(self):
         """Nothing does that from outside."""
+
+    def delete_job(self, job):
+        self.call("delete", "job", job, "--wait=false")
+
+    @contextlib.contextmanager
+    def without_pods(self):
+        self.call("create", "quota", "none", "--hard=pods=0")
+        try:
+            yield "exceeded quota"
+        finally:
+            self.call("delete", "quota", "none")
+
+    def without_right(self, resource):
+        raise tap.Skip("its user may do everything: " + resource)
 
     @contextlib.contextmanager
     def full(self):
