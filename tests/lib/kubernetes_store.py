@@ -244,9 +244,12 @@ class Store:
         """The garbage collector: what belongs to an owner that is gone."""
         uids = {item["metadata"]["uid"] for item in self.items.values()}
         for key, item in list(self.items.items()):
-            if owner_of(item) not in uids | {None} and key in self.items and \
-                    not item["metadata"].get("deletionTimestamp"):
-                self._drop_tracking(key, item)
+            if owner_of(item) in uids | {None} or key not in self.items:
+                continue
+            self._drop_tracking(key, item)
+            if item["metadata"].get("deletionTimestamp"):
+                self._settle(key[0], item)
+            else:
                 self.delete(*key, {})
 
     def _drop_tracking(self, key, item):
