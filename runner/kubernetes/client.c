@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "proto/base/clock.h"
-#include "proto/base/secret_file.h"
 #include "proto/base/text.h"
 #include "proto/base/token.h"
 #include "runner/base/json.h"
@@ -32,16 +31,27 @@ struct kube {
     int abort_fd; /* readable once aborted */
 };
 
-struct kube *kube_new(const struct kube_config *config)
+/* Owns the login. */
+static struct kube *make_client(struct kube_login *login)
 {
     struct kube *kube = ht_xcalloc(1, sizeof *kube);
-    kube->config = config;
-    kube->login = kube_login_new(config);
+    kube->config = kube_login_config(login);
+    kube->login = login;
     kube->curl = curl_easy_init();
     kube->abort_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (kube->curl == NULL || kube->abort_fd < 0)
         ht_out_of_memory();
     return kube;
+}
+
+struct kube *kube_new(const struct kube_config *config)
+{
+    return make_client(kube_login_new(config));
+}
+
+struct kube *kube_new_beside(const struct kube *other)
+{
+    return make_client(kube_login_share(other->login));
 }
 
 void kube_free(struct kube *kube)
@@ -99,6 +109,7 @@ struct exchange {
     bool silent, left, too_long;
     int code;         /* of HTTP */
     int64_t retry_ms; /* as the server wants it; 0: it says nothing */
+    uint64_t pass;    /* of the ticket */
     char words[CURL_ERROR_SIZE];
 };
 
@@ -213,7 +224,6 @@ static CURLcode perform(struct exchange *exchange, struct curl_slist *headers)
     long http = 0;
     curl_off_t retry_s = 0;
     /* No "Expect: 100-continue", which costs a second. */
-    headers = curl_slist_append(headers, "Accept: application/json");
     headers = curl_slist_append(headers, "Expect:");
     curl_easy_setopt(exchange->curl, CURLOPT_HTTPHEADER, headers);
     const CURLcode code = curl_easy_perform(exchange->curl);
@@ -274,12 +284,15 @@ static void renew(struct exchange *exchange)
 static enum ht_status transfer(struct exchange *exchange, struct ht_error *err)
 {
     struct kube *kube = exchange->kube;
-    struct kube_ticket ticket = {.cert = NULL};
+    struct kube_ticket ticket;
     if (kube_is_aborted(kube))
         return fail_transfer(exchange, CURLE_OK, err);
     const enum ht_status status = kube_login_get(kube->login, &ticket, err);
-    if (status != HT_OK)
+    if (status != HT_OK) {
+        kube_ticket_wipe(&ticket);
         return status;
+    }
+    exchange->pass = ticket.pass;
     renew(exchange);
     text_clear(&exchange->answer);
     exchange->words[0] = '\0';
@@ -287,8 +300,8 @@ static enum ht_status transfer(struct exchange *exchange, struct ht_error *err)
     struct curl_slist *way = kube_connection_route(exchange->curl, kube->config,
                                                    exchange->request->path);
     struct curl_slist *headers = make_headers(exchange, &ticket);
-    secret_wipe(&ticket.token);
     set_up(exchange, &ticket);
+    kube_ticket_wipe(&ticket);
     const CURLcode code = exchange->protocol != NULL
                               ? perform_upgrade(exchange, headers)
                               : perform(exchange, headers);
@@ -340,7 +353,7 @@ static enum ht_status exchange_once(struct exchange *exchange,
 {
     enum ht_status status = transfer(exchange, err);
     if (status == HT_OK && exchange->code == 401 &&
-        kube_login_refused(exchange->kube->login))
+        kube_login_refused(exchange->kube->login, exchange->pass))
         status = transfer(exchange, err);
     return status;
 }

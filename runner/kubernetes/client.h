@@ -23,6 +23,8 @@ struct kube;
 
 /* Connects with the first call. The config must outlive the client. */
 struct kube *kube_new(const struct kube_config *config);
+/* One more of the same cluster, with the same login. */
+struct kube *kube_new_beside(const struct kube *other);
 void kube_free(struct kube *kube); /* accepts NULL */
 /* From any thread and for good: the call under way ends within about a second,
  * later ones at once, as HT_UNAVAILABLE. */

@@ -85,9 +85,9 @@ static void set_certificate(CURL *curl, const struct kube_user *user,
 {
     /* A key with a password is an error, and not a question at a terminal. */
     curl_easy_setopt(curl, CURLOPT_KEYPASSWD, "");
-    if (ticket->cert != NULL) {
-        set_blob(curl, CURLOPT_SSLCERT_BLOB, ticket->cert);
-        set_blob(curl, CURLOPT_SSLKEY_BLOB, ticket->key);
+    if (ticket->cert.len > 0) {
+        set_blob(curl, CURLOPT_SSLCERT_BLOB, ticket->cert.data);
+        set_blob(curl, CURLOPT_SSLKEY_BLOB, ticket->key.data);
         return;
     }
     if (user->cert != NULL)

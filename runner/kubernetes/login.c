@@ -1,5 +1,6 @@
 #include "runner/kubernetes/login.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,10 +10,13 @@
 
 struct kube_login {
     const struct kube_config *config;
-    struct arena *arena; /* of `pass`; NULL: there is none */
-    struct kube_pass pass;
     struct arena *words_arena;
     const char *words;
+    pthread_mutex_t lock; /* of all below */
+    int owners;
+    uint64_t number;     /* of the last pass */
+    struct arena *arena; /* of `pass`; NULL: there is none */
+    struct kube_pass pass;
 };
 
 static bool has_exec(const struct kube_config *config)
@@ -44,9 +48,19 @@ static const char *make_words(struct arena *arena,
 struct kube_login *kube_login_new(const struct kube_config *config)
 {
     struct kube_login *login = ht_xcalloc(1, sizeof *login);
+    pthread_mutex_init(&login->lock, NULL);
+    login->owners = 1;
     login->config = config;
     login->words_arena = arena_new();
     login->words = make_words(login->words_arena, config);
+    return login;
+}
+
+struct kube_login *kube_login_share(struct kube_login *login)
+{
+    pthread_mutex_lock(&login->lock);
+    login->owners++;
+    pthread_mutex_unlock(&login->lock);
     return login;
 }
 
@@ -54,9 +68,20 @@ void kube_login_free(struct kube_login *login)
 {
     if (login == NULL)
         return;
+    pthread_mutex_lock(&login->lock);
+    const bool last = --login->owners == 0;
+    pthread_mutex_unlock(&login->lock);
+    if (!last)
+        return;
+    pthread_mutex_destroy(&login->lock);
     arena_free(login->arena);
     arena_free(login->words_arena);
     free(login);
+}
+
+const struct kube_config *kube_login_config(const struct kube_login *login)
+{
+    return login->config;
 }
 
 const char *kube_login_words(const struct kube_login *login)
@@ -64,6 +89,14 @@ const char *kube_login_words(const struct kube_login *login)
     return login->words;
 }
 
+void kube_ticket_wipe(struct kube_ticket *ticket)
+{
+    secret_wipe(&ticket->token);
+    secret_wipe(&ticket->cert);
+    secret_wipe(&ticket->key);
+}
+
+/* The lock is held. */
 static void drop_pass(struct kube_login *login)
 {
     arena_free(login->arena);
@@ -71,13 +104,17 @@ static void drop_pass(struct kube_login *login)
     login->pass = (struct kube_pass){0};
 }
 
-bool kube_login_refused(struct kube_login *login)
+/* Another client may have had a new one since. */
+bool kube_login_refused(struct kube_login *login, uint64_t pass)
 {
-    const bool had = login->arena != NULL;
-    drop_pass(login);
-    return had;
+    pthread_mutex_lock(&login->lock);
+    if (login->number == pass)
+        drop_pass(login);
+    pthread_mutex_unlock(&login->lock);
+    return pass != 0;
 }
 
+/* The lock is held. */
 static enum ht_status run_exec(struct kube_login *login, struct ht_error *err)
 {
     const struct kube_pass *pass = &login->pass;
@@ -88,10 +125,12 @@ static enum ht_status run_exec(struct kube_login *login, struct ht_error *err)
     struct arena *arena = arena_new();
     const enum ht_status status =
         kube_exec_run(login->config, arena, &login->pass, err);
-    if (status == HT_OK)
+    if (status == HT_OK) {
         login->arena = arena;
-    else
+        login->number++;
+    } else {
         arena_free(arena);
+    }
     return status;
 }
 
@@ -113,27 +152,42 @@ static enum ht_status read_token(const struct kube_user *user,
                    user->token_file);
 }
 
+/* The lock is held. */
+static enum ht_status take_pass(struct kube_login *login,
+                                struct kube_ticket *ticket,
+                                struct ht_error *err)
+{
+    const struct kube_pass *pass = &login->pass;
+    const enum ht_status status = run_exec(login, err);
+    if (status != HT_OK)
+        return status;
+    ticket->pass = login->number;
+    if (pass->token != NULL)
+        text_puts(&ticket->token, pass->token);
+    if (pass->cert != NULL) {
+        text_puts(&ticket->cert, pass->cert);
+        text_puts(&ticket->key, pass->key);
+    }
+    return HT_OK;
+}
+
 enum ht_status kube_login_get(struct kube_login *login,
                               struct kube_ticket *ticket, struct ht_error *err)
 {
     const struct kube_user *user = &login->config->user;
-    struct kube_ticket made = {.cert = user->cert, .key = user->key};
     enum ht_status status = HT_OK;
-    if (has_exec(login->config))
-        status = run_exec(login, err);
-    else if (user->token_file != NULL)
+    *ticket = (struct kube_ticket){.pass = 0};
+    if (has_exec(login->config)) {
+        pthread_mutex_lock(&login->lock);
+        status = take_pass(login, ticket, err);
+        pthread_mutex_unlock(&login->lock);
+    } else if (user->token_file != NULL) {
         status =
-            read_token(user, &made.token, user->token != NULL ? NULL : err);
+            read_token(user, &ticket->token, user->token != NULL ? NULL : err);
+    }
     if (status != HT_OK && user->token == NULL)
         return status;
-    if (user->token != NULL && made.token.len == 0)
-        text_puts(&made.token, user->token);
-    if (login->pass.token != NULL)
-        text_puts(&made.token, login->pass.token);
-    if (login->pass.cert != NULL) {
-        made.cert = login->pass.cert;
-        made.key = login->pass.key;
-    }
-    *ticket = made;
+    if (user->token != NULL && ticket->token.len == 0)
+        text_puts(&ticket->token, user->token);
     return HT_OK;
 }

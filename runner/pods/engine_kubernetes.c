@@ -77,6 +77,7 @@ static void pods_engine_close(void)
     maker_stop(engine.cluster.maker);
     pod_line_close_all();
     pods_close(engine.cluster.pods);
+    kube_free(engine.cluster.kube);
     arena_free(engine.arena);
     engine.arena = NULL;
     while (engine.studies != NULL) {
@@ -90,25 +91,28 @@ static void pods_engine_close(void)
 /* What is asked once of the cluster. */
 static enum ht_status ask(struct pod_cluster *cluster, struct ht_error *err)
 {
-    struct kube *kube = kube_new(&cluster->config);
+    struct kube *kube = cluster->kube = kube_new(&cluster->config);
     enum ht_status status = kube_fields_ask(kube, &cluster->fields, err);
     if (status == HT_OK)
         status = shim_maps_ensure(kube, cluster->config.namespace,
                                   cluster->site->shim, engine.arena,
                                   &cluster->shim, err);
-    kube_free(kube);
     return status;
 }
 
 static enum ht_status start_threads(struct pod_cluster *cluster,
                                     struct ht_error *err)
 {
-    const struct maker_settings settings = {.config = &cluster->config,
-                                            .runner = cluster->site->runner,
-                                            .keeps = keeps};
-    const enum ht_status status =
-        pods_open(&cluster->config, cluster->site->runner, &cluster->pods, err);
-    return status == HT_OK ? maker_start(&settings, &cluster->maker, err)
+    const struct pods_settings all = {.kube = cluster->kube,
+                                      .namespace = cluster->config.namespace,
+                                      .runner = cluster->site->runner};
+    const struct maker_settings objects = {.kube = cluster->kube,
+                                           .namespace =
+                                               cluster->config.namespace,
+                                           .runner = cluster->site->runner,
+                                           .keeps = keeps};
+    const enum ht_status status = pods_open(&all, &cluster->pods, err);
+    return status == HT_OK ? maker_start(&objects, &cluster->maker, err)
                            : status;
 }
 

@@ -7,7 +7,6 @@
 #include "proto/base/arena.h"
 #include "runner/far/far.h"
 #include "runner/kubernetes/client.h"
-#include "runner/kubernetes/kubeconfig.h"
 #include "runner/kubernetes/pipe.h"
 #include "runner/pods/shape.h"
 
@@ -109,8 +108,8 @@ enum ht_status pod_line_open(const struct pod_line_settings *settings,
 {
     struct pod_line *made = ht_xcalloc(1, sizeof *made);
     *made = (struct pod_line){.arena = arena_new(),
-                              .kube = kube_new(settings->config),
-                              .namespace = settings->config->namespace};
+                              .kube = kube_new_beside(settings->kube),
+                              .namespace = settings->namespace};
     made->pod = arena_strdup(made->arena, settings->pod);
     const struct far_settings far = {.site = settings->site,
                                      .name = made->pod,

@@ -6,13 +6,14 @@
 #include "proto/base/error.h"
 
 struct far;
-struct kube_config;
+struct kube;
 struct pod_line; /* to one pod */
 struct site;
 
 struct pod_line_settings {
     const struct site *site;
-    const struct kube_config *config; /* must outlive the line */
+    const struct kube *kube; /* of the cluster: its login is shared */
+    const char *namespace;   /* must outlive the line */
     const char *pod;
     const char *kit; /* of far_name_kit(), or NULL */
 };

@@ -11,7 +11,6 @@
 #include "proto/base/log.h"
 #include "proto/doc/node.h"
 #include "runner/kubernetes/client.h"
-#include "runner/kubernetes/kubeconfig.h"
 #include "runner/kubernetes/objects.h"
 #include "runner/pods/line.h"
 #include "runner/pods/shape.h"
@@ -105,7 +104,7 @@ static enum ht_status make_one(struct maker *maker,
 {
     struct arena *arena = arena_new();
     const struct node *answer;
-    const char *namespace = maker->settings.config->namespace;
+    const char *namespace = maker->settings.namespace;
     const struct kube_creation creation = {
         .kind = object->kind, .namespace = namespace, .json = object->json};
     enum ht_status status =
@@ -127,9 +126,8 @@ static enum ht_status remove_named(struct maker *maker,
 {
     const enum ht_status status = kube_remove(
         maker->kube,
-        &(struct kube_object){.kind = kind,
-                              .namespace = maker->settings.config->namespace,
-                              .name = name},
+        &(struct kube_object){
+            .kind = kind, .namespace = maker->settings.namespace, .name = name},
         &(struct kube_delete){.uid = uid, .grace_s = grace_s}, err);
     return status == HT_NOT_FOUND || status == HT_CONFLICT ? HT_OK : status;
 }
@@ -192,7 +190,7 @@ static enum ht_status read_warning(struct maker *maker, struct maker_task *task,
     const char *version = "";
     const struct kube_list all = {
         .kind = &kube_events,
-        .namespace = maker->settings.config->namespace,
+        .namespace = maker->settings.namespace,
         .fields = arena_printf(arena,
                                "involvedObject.kind=Job,involvedObject.name=%s",
                                task->objects[0].name),
@@ -214,12 +212,12 @@ static enum ht_status ask_why(struct maker *maker, struct maker_task *task,
 {
     struct arena *arena = arena_new();
     const struct node *job;
-    const enum ht_status status = kube_get(
-        maker->kube,
-        &(struct kube_object){.kind = task->objects[0].kind,
-                              .namespace = maker->settings.config->namespace,
-                              .name = task->objects[0].name},
-        arena, &job, err);
+    const enum ht_status status =
+        kube_get(maker->kube,
+                 &(struct kube_object){.kind = task->objects[0].kind,
+                                       .namespace = maker->settings.namespace,
+                                       .name = task->objects[0].name},
+                 arena, &job, err);
     const bool gone =
         status == HT_NOT_FOUND ||
         (status == HT_OK && !is_of(maker, task, job)) ||
@@ -312,8 +310,7 @@ static void sweep_kind(struct maker *maker, const struct kube_kind *kind)
     struct arena *arena = arena_new();
     struct sweep sweep = {.maker = maker, .kind = kind, .arena = arena};
     const struct kube_list all = {.kind = kind,
-                                  .namespace =
-                                      maker->settings.config->namespace,
+                                  .namespace = maker->settings.namespace,
                                   .selector = maker->selector,
                                   .each = note_leftover,
                                   .context = &sweep};
@@ -388,7 +385,7 @@ enum ht_status maker_start(const struct maker_settings *settings,
 {
     struct maker *made = ht_xcalloc(1, sizeof *made);
     *made = (struct maker){.settings = *settings,
-                           .kube = kube_new(settings->config),
+                           .kube = kube_new_beside(settings->kube),
                            .arena = arena_new()};
     made->selector =
         arena_printf(made->arena, POD_LABEL_RUNNER "=%s", settings->runner);

@@ -13,7 +13,7 @@
 #include "proto/base/error.h"
 #include "proto/base/limits.h"
 
-struct kube_config;
+struct kube;
 struct kube_kind;
 struct maker;
 struct maker_task;
@@ -23,8 +23,9 @@ struct pod_line;
  * thread. */
 typedef bool maker_keep(const char *attempt);
 
-struct maker_settings { /* borrowed until maker_stop() */
-    const struct kube_config *config;
+struct maker_settings {      /* borrowed until maker_stop() */
+    const struct kube *kube; /* of the cluster: its login is shared */
+    const char *namespace;
     const char *runner; /* value of POD_LABEL_RUNNER */
     maker_keep *keeps;
 };

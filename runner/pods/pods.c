@@ -198,14 +198,15 @@ static void *watch(void *context)
 
 /* ---- begin and end ---- */
 
-enum ht_status pods_open(const struct kube_config *config, const char *runner,
+enum ht_status pods_open(const struct pods_settings *settings,
                          struct pods **pods, struct ht_error *err)
 {
     struct pods *made = ht_xcalloc(1, sizeof *made);
     *made = (struct pods){.arena = arena_new(),
-                          .kube = kube_new(config),
-                          .namespace = config->namespace};
-    made->selector = arena_printf(made->arena, POD_LABEL_RUNNER "=%s", runner);
+                          .kube = kube_new_beside(settings->kube),
+                          .namespace = settings->namespace};
+    made->selector =
+        arena_printf(made->arena, POD_LABEL_RUNNER "=%s", settings->runner);
     pthread_mutex_init(&made->lock, NULL);
     const int code = pthread_create(&made->thread, NULL, watch, made);
     if (code != 0) {

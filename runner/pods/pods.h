@@ -9,10 +9,10 @@
 #include "proto/base/arena.h"
 #include "proto/base/error.h"
 #include "runner/kubernetes/ends.h"
-#include "runner/kubernetes/kubeconfig.h"
 
 enum { PODS_FAULT_BYTES = 256 };
 
+struct kube;
 struct pods;
 
 /* One pod; texts are in the caller's arena. */
@@ -29,9 +29,15 @@ struct pod_wish {
     const char *attempt, *replica, *uid;
 };
 
-/* The pods with the label of the runner; the config must outlive it.
+struct pods_settings {
+    const struct kube *kube; /* of the cluster: its login is shared */
+    const char *namespace;   /* must outlive the pods */
+    const char *runner;      /* value of POD_LABEL_RUNNER */
+};
+
+/* The pods with the label of the runner.
  * HT_IO  no thread */
-enum ht_status pods_open(const struct kube_config *config, const char *runner,
+enum ht_status pods_open(const struct pods_settings *settings,
                          struct pods **pods, struct ht_error *err);
 void pods_close(struct pods *pods); /* accepts NULL; waits about a second */
 

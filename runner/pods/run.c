@@ -207,10 +207,12 @@ static void serve(struct pod_run *run, size_t i)
     struct pod_member *member = &run->members[i];
     const struct pod_cluster *cluster = run->cluster;
     if (member->line == NULL) {
-        const struct pod_line_settings settings = {.site = cluster->site,
-                                                   .config = &cluster->config,
-                                                   .pod = member->pod,
-                                                   .kit = cluster->kit};
+        const struct pod_line_settings settings = {
+            .site = cluster->site,
+            .kube = cluster->kube,
+            .namespace = cluster->config.namespace,
+            .pod = member->pod,
+            .kit = cluster->kit};
         if (pod_line_open(&settings, &member->line, &err) != HT_OK) {
             log_event(LOG_WARN, "attempt.not_served", "name=%s reason=\"%s\"",
                       run->order->name, err.text);

@@ -18,6 +18,7 @@
 #include "runner/kubernetes/kubeconfig.h"
 #include "runner/pods/shim_maps.h"
 
+struct kube;
 struct maker;
 struct maker_object;
 struct maker_task;
@@ -28,6 +29,7 @@ struct pods;
 struct pod_cluster {
     const struct site *site;
     struct kube_config config;
+    struct kube *kube; /* of the thread that opened it */
     struct kube_fields fields;
     struct shim_maps shim;
     const char *kit; /* of far_name_kit(), or NULL */

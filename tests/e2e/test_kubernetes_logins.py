@@ -6,28 +6,8 @@ import os
 
 import kubernetes
 import tap
-from kube_tool import Tool, config_of, job, played, write
-
-PLUGIN = """#!/bin/sh
-echo run >>"$0.runs"
-printf '%%s' "$KUBERNETES_EXEC_INFO" >"$0.info"
-cat <<END
-{"apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential",
-"status":{"token":"$(cat "$0.token")"%s}}
-END
-"""
-
-
-def exec_user(folder, extra="", **members):
-    path = write(folder, "plugin", PLUGIN % extra, 0o700)
-    return {"exec": dict({"apiVersion": "client.authentication.k8s.io/v1",
-                          "command": path, "interactiveMode": "Never"},
-                         **members)}
-
-
-def runs(folder):
-    with open(os.path.join(folder, "plugin.runs"), encoding="ascii") as file:
-        return len(file.readlines())
+from kube_tool import (Tool, config_of, exec_user, job, played, plugin_runs,
+                       write)
 
 
 def a_plugin_is_asked_again_when_its_token_is_refused_or_ends():
@@ -39,7 +19,7 @@ def a_plugin_is_asked_again_when_its_token_is_refused_or_ends():
         tool = Tool(write(folder, "two", config_of(cluster, user)))
         for _ in range(2):
             tap.equal(tool.end("list", "jobs", "-", "0"), "ok")
-        tap.equal(runs(folder), 1)
+        tap.equal(plugin_runs(folder), 1)
         with open(os.path.join(folder, "plugin.info"),
                   encoding="utf-8") as file:
             info = json.load(file)
@@ -48,7 +28,7 @@ def a_plugin_is_asked_again_when_its_token_is_refused_or_ends():
         write(folder, "plugin.token", "second")
         del cluster.users["first"]
         tap.equal(tool.end("list", "jobs", "-", "0"), "ok")
-        tap.equal(runs(folder), 2)
+        tap.equal(plugin_runs(folder), 2)
         del cluster.users["second"]
         tap.starts(tool.end("list", "jobs", "-", "0"), "UNAUTHENTICATED")
         tool.close()
@@ -56,10 +36,10 @@ def a_plugin_is_asked_again_when_its_token_is_refused_or_ends():
                          ',"expirationTimestamp":"2001-01-01T00:00:00Z"')
         cluster.users = {"second": None}
         tool = Tool(write(folder, "three", config_of(cluster, user)))
-        before = runs(folder)
+        before = plugin_runs(folder)
         for _ in range(2):
             tap.equal(tool.end("list", "jobs", "-", "0"), "ok")
-        tap.equal(runs(folder), before + 2)
+        tap.equal(plugin_runs(folder), before + 2)
         tool.close()
 
 

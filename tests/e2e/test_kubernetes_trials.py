@@ -31,6 +31,7 @@ def a_study_of_three_trials_finds_its_best():
     best = server.cli("best", "three", "-o", "args").stdout
     value = float(best.split("--x=")[1].split()[0])
     tap.equal(value, max(trial["objective"] for trial in trials), "best x")
+    tap.equal(cluster.logins(), 1, "one login serves all pods")
     server.expect_nothing_left()
 
 

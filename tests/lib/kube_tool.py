@@ -13,6 +13,14 @@ import kubernetes
 
 TOOL = os.path.join(harness.bin_dir(), "../tests/tools/kube_api")
 END = re.compile(r"^(ok$|! )")
+PLUGIN = """#!/bin/sh
+echo run >>"$0.runs"
+printf '%%s' "$KUBERNETES_EXEC_INFO" >"$0.info"
+cat <<END
+{"apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential",
+"status":{"token":"$(cat "$0.token")"%s}}
+END
+"""
 
 
 class Tool:
@@ -65,6 +73,19 @@ def write(folder, name, text, mode=0o600):
     os.chmod(path + ".new", mode)
     os.replace(path + ".new", path)
     return path
+
+
+def exec_user(folder, extra="", **members):
+    """Its plugin gives what is in FOLDER/plugin.token."""
+    path = write(folder, "plugin", PLUGIN % extra, 0o700)
+    return {"exec": dict({"apiVersion": "client.authentication.k8s.io/v1",
+                          "command": path, "interactiveMode": "Never"},
+                         **members)}
+
+
+def plugin_runs(folder):
+    with open(os.path.join(folder, "plugin.runs"), encoding="ascii") as file:
+        return len(file.readlines())
 
 
 def config_of(cluster, user, **members):

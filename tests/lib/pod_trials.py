@@ -31,12 +31,18 @@ class Played:
         self.cluster = kubernetes.Cluster()
         self.cluster.users["runner"] = {"work": RIGHTS}
         kubernetes_kubelet.Kubelet(self.cluster)
+        self.folder = folder
+        kube_tool.write(folder, "plugin.token", "runner")
         self.config = kube_tool.write(folder, "config", kube_tool.config_of(
-            self.cluster, {"token": "runner"}))
+            self.cluster, kube_tool.exec_user(folder)))
         self.namespace = "work"
 
     def close(self):
         self.cluster.close()
+
+    def logins(self):
+        """How often the program that gives the token has run."""
+        return kube_tool.plugin_runs(self.folder)
 
     def list(self, plural):
         return self.cluster.store.find(plural, "work")
@@ -101,6 +107,9 @@ class Real:
 
     def close(self):
         self.call("delete", "namespace", self.namespace, "--wait=false")
+
+    def logins(self):
+        return 1  # by its certificate
 
     def call(self, *words, text=None):
         done = subprocess.run(
