@@ -1,6 +1,5 @@
 #include "runner/kubernetes/access.h"
 
-#include <stdbool.h>
 #include <string.h>
 
 #include "proto/base/quote.h"
@@ -8,7 +7,8 @@
 #include "runner/base/json.h"
 #include "runner/kubernetes/client.h"
 
-/* All that a runner does in its namespace; nothing outside of it. */
+/* All that a runner does in its namespace; nothing outside of it. The last one
+ * is for clusters that have JobSets. */
 static const struct kube_right wanted[] = {
     {"batch", "jobs", "create get list delete"},
     {"", "pods", "list watch delete"},
@@ -17,7 +17,9 @@ static const struct kube_right wanted[] = {
     {"", "services", "create get list delete"},
     {"", "configmaps", "create get"},
     {"", "events", "list"},
+    {"jobset.x-k8s.io", "jobsets", "create get list delete"},
 };
+enum { RIGHTS = sizeof wanted / sizeof *wanted, JOB_SETS = RIGHTS - 1 };
 
 /* ---- questions ---- */
 
@@ -82,24 +84,37 @@ static enum ht_status ask_right(struct kube *kube, const char *namespace,
     return status;
 }
 
-enum ht_status kube_access_ask(struct kube *kube, const char *namespace,
+enum ht_status kube_access_ask(struct kube *kube,
+                               const struct kube_place *place,
                                struct arena *arena, struct kube_access *access,
                                struct ht_error *err)
 {
-    enum { RIGHTS = sizeof wanted / sizeof *wanted };
+    const size_t n = place->job_sets ? RIGHTS : JOB_SETS;
     struct kube_access found = {
         .missing = arena_alloc(arena, RIGHTS, sizeof *found.missing)};
-    for (size_t i = 0; i < RIGHTS; i++) {
+    for (size_t i = 0; i < n; i++) {
         struct kube_right *next = &found.missing[found.n];
         *next = wanted[i];
-        const enum ht_status status =
-            ask_right(kube, namespace, &wanted[i], arena, &next->verbs, err);
+        const enum ht_status status = ask_right(
+            kube, place->namespace, &wanted[i], arena, &next->verbs, err);
         if (status != HT_OK)
             return status;
         found.n += next->verbs[0] != '\0';
     }
     *access = found;
     return HT_OK;
+}
+
+enum ht_status kube_access_job_sets(struct kube *kube, const char *namespace,
+                                    bool *allowed, struct ht_error *err)
+{
+    const char *missing;
+    struct arena *arena = arena_new();
+    const enum ht_status status =
+        ask_right(kube, namespace, &wanted[JOB_SETS], arena, &missing, err);
+    *allowed = status == HT_OK && missing[0] == '\0';
+    arena_free(arena);
+    return status;
 }
 
 /* ---- the Role ---- */

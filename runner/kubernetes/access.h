@@ -3,6 +3,7 @@
 #ifndef HT_RUNNER_KUBERNETES_ACCESS_H
 #define HT_RUNNER_KUBERNETES_ACCESS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "proto/base/arena.h"
@@ -20,11 +21,19 @@ struct kube_access { /* in the arena */
     struct kube_right *missing;
 };
 
+struct kube_place {
+    const char *namespace;
+    bool job_sets; /* the cluster has them, see fields.h */
+};
 /* Asks the cluster about every verb of every right (SelfSubjectAccessReview),
  * which any known user may. Errors of kube_call(). */
-enum ht_status kube_access_ask(struct kube *kube, const char *namespace,
+enum ht_status kube_access_ask(struct kube *kube,
+                               const struct kube_place *place,
                                struct arena *arena, struct kube_access *access,
                                struct ht_error *err);
+/* Only about JobSets, which a runner can do without. Errors of kube_call(). */
+enum ht_status kube_access_job_sets(struct kube *kube, const char *namespace,
+                                    bool *allowed, struct ht_error *err);
 
 /* A Role with what is missing, as YAML for kubectl apply; in the arena. */
 const char *kube_access_role(struct arena *arena, const char *namespace,

@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runner/kubernetes/objects.h"
+
 /* The first minor version of Kubernetes 1 in which the field works without a
  * feature gate (kubernetes/kubernetes, pkg/features/kube_features.go). */
 static const struct {
@@ -65,6 +67,17 @@ void kube_fields_read(const struct node *version, const struct node *schema,
     }
 }
 
+static enum ht_status ask_job_sets(struct kube *kube, struct arena *arena,
+                                   bool *there, struct ht_error *err)
+{
+    const struct node *answer;
+    const struct kube_request ask = {.method = "GET",
+                                     .path = kube_job_sets.api};
+    const enum ht_status status = kube_call(kube, &ask, arena, &answer, err);
+    *there = status == HT_OK;
+    return status == HT_NOT_FOUND || status == HT_DENIED ? HT_OK : status;
+}
+
 enum ht_status kube_fields_ask(struct kube *kube, struct kube_fields *fields,
                                struct ht_error *err)
 {
@@ -80,8 +93,10 @@ enum ht_status kube_fields_ask(struct kube *kube, struct kube_fields *fields,
     /* Older servers have no such schema, and some give it to admins only. */
     if (status == HT_NOT_FOUND || status == HT_DENIED)
         status = HT_OK;
-    if (status == HT_OK)
+    if (status == HT_OK) {
         kube_fields_read(version, schema, fields);
+        status = ask_job_sets(kube, arena, &fields->job_sets, err);
+    }
     arena_free(arena);
     return status;
 }

@@ -15,6 +15,7 @@
 #include "runner/base/rules.h"
 #include "runner/base/site.h"
 #include "runner/far/far.h"
+#include "runner/kubernetes/access.h"
 #include "runner/kubernetes/client.h"
 #include "runner/pods/config.h"
 #include "runner/pods/line.h"
@@ -93,6 +94,9 @@ static enum ht_status ask(struct pod_cluster *cluster, struct ht_error *err)
 {
     struct kube *kube = cluster->kube = kube_new(&cluster->config);
     enum ht_status status = kube_fields_ask(kube, &cluster->fields, err);
+    if (status == HT_OK && cluster->fields.job_sets)
+        status = kube_access_job_sets(kube, cluster->config.namespace,
+                                      &cluster->job_sets, err);
     if (status == HT_OK)
         status = shim_maps_ensure(kube, cluster->config.namespace,
                                   cluster->site->shim, engine.arena,
@@ -110,6 +114,7 @@ static enum ht_status start_threads(struct pod_cluster *cluster,
                                            .namespace =
                                                cluster->config.namespace,
                                            .runner = cluster->site->runner,
+                                           .job_sets = cluster->job_sets,
                                            .keeps = keeps};
     const enum ht_status status = pods_open(&all, &cluster->pods, err);
     return status == HT_OK ? maker_start(&objects, &cluster->maker, err)

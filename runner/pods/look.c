@@ -31,7 +31,9 @@ static enum ht_status put_cluster(const struct kube_config *config,
         json_put_string(
             out, "version",
             arena_printf(arena, "%d.%d", fields.major, fields.minor));
-        status = kube_access_ask(kube, config->namespace, arena, &access, err);
+        const struct kube_place place = {.namespace = config->namespace,
+                                         .job_sets = fields.job_sets};
+        status = kube_access_ask(kube, &place, arena, &access, err);
     }
     if (status == HT_OK && access.n > 0)
         json_put_string(out, "role",

@@ -188,16 +188,17 @@ static enum ht_status read_warning(struct maker *maker, struct maker_task *task,
     struct arena *arena = arena_new();
     struct warning warning = {.arena = arena, .words = "", .at = ""};
     const char *version = "";
-    const struct kube_list all = {
-        .kind = &kube_events,
-        .namespace = maker->settings.namespace,
-        .fields = arena_printf(arena,
-                               "involvedObject.kind=Job,involvedObject.name=%s",
-                               task->objects[0].name),
-        .each = note_warning,
-        .context = &warning};
-    const enum ht_status status =
-        kube_list(maker->kube, &all, arena, &version, err);
+    enum ht_status status = HT_OK;
+    for (size_t i = 0; status == HT_OK && i < task->n; i++) {
+        const struct kube_list all = {
+            .kind = &kube_events,
+            .namespace = maker->settings.namespace,
+            .fields = arena_printf(arena, "involvedObject.name=%s",
+                                   task->objects[i].name),
+            .each = note_warning,
+            .context = &warning};
+        status = kube_list(maker->kube, &all, arena, &version, err);
+    }
     if (status == HT_OK) {
         pthread_mutex_lock(&maker->lock);
         (void)snprintf(task->words, sizeof task->words, "%s", warning.words);
@@ -225,7 +226,8 @@ static enum ht_status ask_why(struct maker *maker, struct maker_task *task,
          node_find(node_find(job, "metadata"), "deletionTimestamp") != NULL);
     arena_free(arena);
     if (gone)
-        return ht_fail(err, HT_PRECONDITION, "its Job was deleted");
+        return ht_fail(err, HT_PRECONDITION, "its %s was deleted",
+                       task->objects[0].kind == &kube_jobs ? "Job" : "JobSet");
     return status == HT_OK ? read_warning(maker, task, err) : status;
 }
 
@@ -331,6 +333,8 @@ static void sweep_all(struct maker *maker)
 {
     sweep_kind(maker, &kube_jobs);
     sweep_kind(maker, &kube_services);
+    if (maker->settings.job_sets)
+        sweep_kind(maker, &kube_job_sets);
     maker->sweep_at = clock_monotonic_ms() + SWEEP_MS;
 }
 
@@ -466,11 +470,16 @@ struct maker_task *maker_make(struct maker *maker, const char *attempt,
     return task;
 }
 
-struct maker_task *maker_ask(struct maker *maker, const char *attempt,
-                             const char *job)
+/* The first one is ours. */
+struct maker_task *maker_ask(struct maker *maker,
+                             const struct maker_question *question)
 {
-    const struct maker_object object = {.kind = &kube_jobs, .name = job};
-    struct maker_task *task = new_task(attempt, &object, 1);
+    const struct maker_object objects[] = {
+        {.kind = &kube_job_sets, .name = question->job_set},
+        {.kind = &kube_jobs, .name = question->job}};
+    const bool whole = question->job_set != NULL;
+    struct maker_task *task =
+        new_task(question->attempt, whole ? objects : objects + 1, 1 + whole);
     task->act = ask_why;
     task->kept = true;
     add(maker, task);

@@ -27,6 +27,7 @@ struct maker_settings {      /* borrowed until maker_stop() */
     const struct kube *kube; /* of the cluster: its login is shared */
     const char *namespace;
     const char *runner; /* value of POD_LABEL_RUNNER */
+    bool job_sets;      /* there may be some of ours */
     maker_keep *keeps;
 };
 
@@ -49,9 +50,15 @@ struct maker_task *maker_make(struct maker *maker, const char *attempt,
                               const struct maker_object *objects, size_t n);
 
 /* Asks why there is no pod of that Job. MAKER_DONE: *words has the last warning
- * of the cluster about it, or is ""; MAKER_REFUSED: the Job does not exist. */
-struct maker_task *maker_ask(struct maker *maker, const char *attempt,
-                             const char *job);
+ * of the cluster about it, or is ""; MAKER_REFUSED: what was made for it does
+ * not exist. Everything is copied. */
+struct maker_question {
+    const char *attempt;
+    const char *job;
+    const char *job_set; /* which makes the Job; NULL: none does */
+};
+struct maker_task *maker_ask(struct maker *maker,
+                             const struct maker_question *question);
 
 enum maker_state {
     MAKER_WAITS, /* *words: why it was not taken so far; "" at first */
@@ -64,7 +71,7 @@ enum maker_state maker_look(struct maker *maker, const struct maker_task *task,
 void maker_leave(struct maker *maker, struct maker_task *task);
 
 /* Closes the lines, which it owns from now on, and removes the objects of the
- * attempt: jobs and services of these names. `pods`: these are killed, without
+ * attempt, which have these names. `pods`: these are killed, without
  * grace; any may be NULL. Everything else is copied. */
 struct maker_removal {
     const char *attempt;

@@ -41,6 +41,18 @@ struct pod_member { /* one replica */
 
 /* ---- begin ---- */
 
+static bool has_job_set(const struct pod_run *run)
+{
+    return run->cluster->job_sets && run->order->n_replicas > 1;
+}
+
+static void add_object(struct pod_run *run, const struct kube_kind *kind,
+                       const char *name, struct text *json)
+{
+    run->objects[run->n_objects++] = (struct maker_object){
+        .kind = kind, .name = name, .json = text_take(json, run->order->arena)};
+}
+
 /* The Service first: pods look for its names when they start. */
 static void list_objects(struct pod_run *run)
 {
@@ -50,23 +62,22 @@ static void list_objects(struct pod_run *run)
                                     .order = run->order,
                                     .fields = &run->cluster->fields,
                                     .shim = &run->cluster->shim};
+    struct text out = {0};
     const struct pod_group *groups = pod_groups(arena, run->order, &n);
     run->objects = arena_alloc(arena, n + 1, sizeof *run->objects);
+    if (has_job_set(run)) {
+        pod_put_job_set(&out, &shape);
+        add_object(run, &kube_job_sets, run->order->name, &out);
+        return;
+    }
     if (run->order->n_replicas > 1) {
-        struct text out = {0};
         pod_put_service(&out, &shape);
-        run->objects[run->n_objects++] =
-            (struct maker_object){.kind = &kube_services,
-                                  .name = run->order->name,
-                                  .json = text_take(&out, arena)};
+        add_object(run, &kube_services, run->order->name, &out);
     }
     for (size_t i = 0; i < n; i++) {
-        struct text out = {0};
         pod_put_job(&out, &shape, &groups[i]);
-        run->objects[run->n_objects++] = (struct maker_object){
-            .kind = &kube_jobs,
-            .name = pod_job_name(arena, run->order, &groups[i]),
-            .json = text_take(&out, arena)};
+        add_object(run, &kube_jobs, pod_job_name(arena, run->order, &groups[i]),
+                   &out);
     }
 }
 
@@ -322,8 +333,11 @@ static void ask_why(struct pod_run *run)
         return;
     struct arena *arena = arena_new();
     const struct pod_group group = {.type = run->order->replicas[i].type};
-    run->asking = maker_ask(run->cluster->maker, run->label,
-                            pod_job_name(arena, run->order, &group));
+    const struct maker_question question = {
+        .attempt = run->label,
+        .job = pod_job_name(arena, run->order, &group),
+        .job_set = has_job_set(run) ? run->order->name : NULL};
+    run->asking = maker_ask(run->cluster->maker, &question);
     arena_free(arena);
 }
 

@@ -31,6 +31,7 @@ struct pod_cluster {
     struct kube_config config;
     struct kube *kube; /* of the thread that opened it */
     struct kube_fields fields;
+    bool job_sets; /* for attempts of several replicas */
     struct shim_maps shim;
     const char *kit; /* of far_name_kit(), or NULL */
     struct pods *pods;

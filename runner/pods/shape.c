@@ -11,7 +11,8 @@
 #include "runner/pods/shim_maps.h"
 
 enum {
-    STOP_EXTRA_S = 15 /* for the shim, after the trainer's grace */
+    STOP_EXTRA_S = 15,        /* for the shim, after the trainer's grace */
+    KEPT_S = 7 * 24 * 60 * 60 /* a net: runners remove what has ended */
 };
 
 /* The variable of a pod with its index, see pod_put_job(). */
@@ -37,14 +38,15 @@ const struct pod_group *pod_groups(struct arena *arena,
 const char *pod_job_name(struct arena *arena, const struct order *order,
                          const struct pod_group *group)
 {
-    return arena_printf(arena, "%s-%s", order->name, group->type);
+    return arena_printf(arena, "%s-%s-0", order->name, group->type);
 }
 
 const char *pod_host(struct arena *arena, const struct order *order,
                      size_t replica)
 {
-    const char *own = arena_printf(arena, "%s-%s", order->name,
-                                   order->replicas[replica].name);
+    const struct replica_order *one = &order->replicas[replica];
+    const char *own = arena_printf(arena, "%s-%s-0-%lld", order->name,
+                                   one->type, (long long)one->index);
     return order->n_replicas > 1
                ? arena_printf(arena, "%s.%s", own, order->name)
                : own;
@@ -138,17 +140,17 @@ static void put_labels(struct text *out, const struct pod_shape *shape,
 }
 
 static void put_head(struct text *out, const char *api, const char *kind,
-                     const struct pod_shape *shape, const char *type)
+                     const struct pod_shape *shape,
+                     const struct pod_group *group)
 {
     struct arena *arena = arena_new();
-    const char *name = shape->order->name;
-    if (type != NULL)
-        name = arena_printf(arena, "%s-%s", name, type);
     json_put_string(out, "apiVersion", api);
     json_put_string(out, "kind", kind);
     json_open(out, "metadata");
-    json_put_string(out, "name", name);
-    put_labels(out, shape, type);
+    json_put_string(out, "name",
+                    group != NULL ? pod_job_name(arena, shape->order, group)
+                                  : shape->order->name);
+    put_labels(out, shape, group != NULL ? group->type : NULL);
     json_close(out);
     arena_free(arena);
 }
@@ -308,7 +310,7 @@ static void put_pod(struct text *out, const struct pod_shape *shape,
     json_put_bool(out, "enableServiceLinks", false);
     json_put_int(out, "terminationGracePeriodSeconds",
                  order->grace_ms / 1000 + STOP_EXTRA_S);
-    if (order->n_replicas > 1)
+    if (order->n_replicas > 1) /* a JobSet says the same */
         json_put_string(out, "subdomain", order->name);
     json_open_list(out, "containers");
     put_container(out, shape, group);
@@ -321,13 +323,14 @@ static void put_pod(struct text *out, const struct pod_shape *shape,
 /* ---- objects ---- */
 
 /* A pod that the cluster takes away ends the Job, so that no other pod of it
- * starts: the server decides what becomes of the trial. */
-void pod_put_job(struct text *out, const struct pod_shape *shape,
-                 const struct pod_group *group)
+ * starts: the server decides what becomes of the trial. `whole`: it is not part
+ * of a JobSet, which would make it anew. */
+static void put_job_spec(struct text *out, const struct pod_shape *shape,
+                         const struct pod_group *group, bool whole)
 {
-    json_open(out, NULL);
-    put_head(out, "batch/v1", "Job", shape, group->type);
     json_open(out, "spec");
+    if (whole)
+        json_put_int(out, "ttlSecondsAfterFinished", KEPT_S);
     json_put_string(out, "completionMode", "Indexed");
     json_put_int(out, "completions", (int64_t)group->n);
     json_put_int(out, "parallelism", (int64_t)group->n);
@@ -341,7 +344,45 @@ void pod_put_job(struct text *out, const struct pod_shape *shape,
         json_put_string(out, "podReplacementPolicy", "Failed");
     put_pod(out, shape, group);
     json_close(out);
+}
+
+void pod_put_job(struct text *out, const struct pod_shape *shape,
+                 const struct pod_group *group)
+{
+    json_open(out, NULL);
+    put_head(out, "batch/v1", "Job", shape, group);
+    put_job_spec(out, shape, group, true);
     json_close(out);
+}
+
+/* One Job for each type. Its controller makes the Service, too, and ends the
+ * JobSet with the first Job that fails. */
+void pod_put_job_set(struct text *out, const struct pod_shape *shape)
+{
+    size_t n;
+    struct arena *arena = arena_new();
+    const struct pod_group *groups = pod_groups(arena, shape->order, &n);
+    json_open(out, NULL);
+    put_head(out, "jobset.x-k8s.io/v1alpha2", "JobSet", shape, NULL);
+    json_open(out, "spec");
+    json_put_int(out, "ttlSecondsAfterFinished", KEPT_S);
+    json_put_raw(out, "network",
+                 "{\"enableDNSHostnames\":true,"
+                 "\"publishNotReadyAddresses\":true}");
+    json_open_list(out, "replicatedJobs");
+    for (size_t i = 0; i < n; i++) {
+        json_open(out, NULL);
+        json_put_string(out, "name", groups[i].type);
+        json_put_int(out, "replicas", 1);
+        json_open(out, "template");
+        put_job_spec(out, shape, &groups[i], false);
+        json_close(out);
+        json_close(out);
+    }
+    json_close_list(out);
+    json_close(out);
+    json_close(out);
+    arena_free(arena);
 }
 
 void pod_put_service(struct text *out, const struct pod_shape *shape)

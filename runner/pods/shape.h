@@ -1,6 +1,7 @@
 /* shape.h - the objects of a Kubernetes cluster for one attempt: an Indexed Job
  * for the replicas of each type, and where there are several replicas a
- * headless Service that gives them names.
+ * headless Service that gives them names; or a JobSet that makes all of these,
+ * with the same names.
  *
  * Pure. In each pod hypertune-shim is the first process; its folder and those
  * of the trial are in one emptyDir, which runner/mirror serves. */
@@ -50,11 +51,11 @@ const struct pod_group *pod_groups(struct arena *arena,
  * HT_PRECONDITION  they cannot; the text names the field and a remedy */
 enum ht_status pod_check(const struct order *order, struct ht_error *err);
 
-/* "ht-ab12cd34-7-3-1-worker", in the arena. */
+/* "ht-ab12cd34-7-3-1-worker-0", in the arena: as a JobSet names it. */
 const char *pod_job_name(struct arena *arena, const struct order *order,
                          const struct pod_group *group);
-/* "ht-ab12cd34-7-3-1-worker-0.ht-ab12cd34-7-3-1", in the arena: how replicas
- * reach it. */
+/* "ht-ab12cd34-7-3-1-worker-0-2.ht-ab12cd34-7-3-1", in the arena: how replicas
+ * reach worker-2. */
 const char *pod_host(struct arena *arena, const struct order *order,
                      size_t replica);
 /* The value of POD_LABEL_ATTEMPT, in the arena. */
@@ -64,5 +65,6 @@ const char *pod_attempt_label(struct arena *arena, const struct order_key *key);
 void pod_put_job(struct text *out, const struct pod_shape *shape,
                  const struct pod_group *group);
 void pod_put_service(struct text *out, const struct pod_shape *shape);
+void pod_put_job_set(struct text *out, const struct pod_shape *shape);
 
 #endif

@@ -7,13 +7,10 @@ import os
 import harness
 import pod_trials
 import tap
-from pod_trials import shell, spec
+from pod_trials import UNTIL_GO, shell, spec
 
 if os.geteuid() != 0 and "HT_KUBECONFIG" not in os.environ:
     tap.skip("pods of the played cluster", "namespaces want root")
-
-UNTIL_GO = ("echo up; until [ -e $HYPERTUNE_TRIAL_DIR/go ]; do sleep 0.1; "
-            "done; echo score=1")
 
 
 def state_of(study, trial=1):
@@ -75,7 +72,7 @@ def a_trial_outlives_the_server_and_the_runner():
     harness.kill_runs(server.data)
     server.start()
     pod = server.pod("outlived")
-    mark_go(pod)
+    server.mark_go(pod)
     server.wait_study("outlived")
     trial = server.trial("outlived", 1)["hypertune"]
     tap.equal((trial["state"], trial["objective"]), ("SUCCEEDED", 1),
@@ -84,25 +81,11 @@ def a_trial_outlives_the_server_and_the_runner():
     server.expect_nothing_left()
 
 
-def mark_go(pod):
-    """Makes the file that UNTIL_GO waits for, in the pod."""
-    code = tool("exec", pod, "trial", "touch", "/hypertune/trial/go")
-    tap.equal(code, 0)
-
-
-def tool(*words):
-    return harness.subprocess.run(
-        (os.path.join(harness.bin_dir(), "../tests/tools/kube_api"),
-         "namespace=" + cluster.namespace) + words,
-        env={**os.environ, "KUBECONFIG": cluster.config}, timeout=60,
-        stdin=harness.subprocess.DEVNULL).returncode
-
-
 def a_cut_connection_comes_again():
     server.submit(spec("cut", shell(UNTIL_GO)))
     server.wait_output("cut", "up")
     cluster.cut()
-    mark_go(server.pod("cut"))
+    server.mark_go(server.pod("cut"))
     server.wait_study("cut")
     tap.equal(state_of("cut"), "SUCCEEDED")
 
@@ -192,11 +175,11 @@ def replicas_reach_each_other_by_names_that_are_known_before():
         host, port = address.split(":")
         name, service = host.split(".")
         tap.true(service.endswith("-%s-1-1" % number), service)
-        tap.equal((name, port), ("%s-worker-%d" % (service, worker), "2222"))
+        tap.equal((name, port), ("%s-worker-0-%d" % (service, worker), "2222"))
     for name, one in said.items():
         task = one["task"]
         tap.equal("%s-%d" % (task["type"], int(task["index"])), name)
-    mark_go(server.pod("replicas"))
+    server.mark_go(server.pod("replicas"))
     server.wait_study("replicas")
     trial = server.trial("replicas", 1)["hypertune"]
     tap.equal((trial["state"], trial["objective"]), ("SUCCEEDED", 1),

@@ -232,6 +232,10 @@ class Asked(http.server.BaseHTTPRequestHandler):
             return self.send(200, cluster.schema())
         if parts[-1] == "selfsubjectaccessreviews":
             return self.send(201, cluster.review(who, self.body))
+        if parts[0] == "apis" and len(parts) == 3 and any(
+                kind[1] == parts[1] for kind in cluster.store.kinds.values()):
+            return self.send(200, {"kind": "APIResourceList",
+                                   "groupVersion": "/".join(parts[1:])})
         rest = parts[3:] if parts[0] == "apis" else parts[2:]
         if rest[:1] != ["namespaces"] or len(rest) < 3 or \
                 rest[2] not in cluster.store.kinds:

@@ -39,6 +39,7 @@ class Store:
         self.floor = 0  # what is older was compacted
         self.pages = {}  # the rest of lists that were begun, by their version
         self.admission = None
+        self.controllers = []  # functions of a namespace, beside that of Jobs
         self.is_held = lambda pod: False  # a kubelet has to end it first
         self.lock = threading.RLock()
         self.changed = threading.Condition(self.lock)
@@ -66,6 +67,11 @@ class Store:
             self.version += 1
             self.floor = self.version
             self.pages.clear()
+
+    def note_change(self, plural, item):
+        """A controller has changed it."""
+        with self.lock:
+            self._note("MODIFIED", plural, item)
 
     # ---- reading ----
 
@@ -250,7 +256,7 @@ class Store:
             if item["metadata"].get("deletionTimestamp"):
                 self._settle(key[0], item)
             else:
-                self.delete(*key, {})
+                self.delete(*key, {"propagationPolicy": "Background"})
 
     def _drop_tracking(self, key, item):
         finalizers = item["metadata"].get("finalizers", [])
@@ -263,6 +269,8 @@ class Store:
         for job in self.find("jobs", namespace):
             if not job["metadata"].get("deletionTimestamp"):
                 self._sync_job(job)
+        for controller in self.controllers:
+            controller(namespace)
 
     def _sync_job(self, job):
         spec, meta, status = job["spec"], job["metadata"], job["status"]

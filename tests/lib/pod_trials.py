@@ -11,6 +11,7 @@ import tempfile
 import harness
 import kube_tool
 import kubernetes
+import kubernetes_job_sets
 import kubernetes_kubelet
 import tap
 from kubernetes_rules import Refused
@@ -20,6 +21,8 @@ RIGHTS = {"jobs": {"create", "get", "list", "delete"},
           "pods": {"list", "watch", "delete"}, "pods/exec": {"create", "get"},
           "services": {"create", "get", "list", "delete"},
           "configmaps": {"create", "get"}, "events": {"list"}}
+UNTIL_GO = ("echo up; until [ -e $HYPERTUNE_TRIAL_DIR/go ]; do sleep 0.1; "
+            "done; echo score=1")
 
 
 class Played:
@@ -27,9 +30,13 @@ class Played:
 
     name = "the_played_cluster"
 
-    def __init__(self, folder):
+    def __init__(self, folder, job_sets=False):
         self.cluster = kubernetes.Cluster()
-        self.cluster.users["runner"] = {"work": RIGHTS}
+        self.rights = dict(RIGHTS, **(kubernetes_job_sets.RIGHTS
+                                      if job_sets else {}))
+        if job_sets:
+            kubernetes_job_sets.install(self.cluster)
+        self.cluster.users["runner"] = {"work": self.rights}
         kubernetes_kubelet.Kubelet(self.cluster)
         self.folder = folder
         kube_tool.write(folder, "plugin.token", "runner")
@@ -78,11 +85,12 @@ class Played:
     @contextlib.contextmanager
     def without_right(self, resource):
         self.cluster.users["runner"] = {"work": {
-            key: verbs for key, verbs in RIGHTS.items() if key != resource}}
+            key: verbs for key, verbs in self.rights.items()
+            if key != resource}}
         try:
             yield
         finally:
-            self.cluster.users["runner"] = {"work": RIGHTS}
+            self.cluster.users["runner"] = {"work": self.rights}
 
     @contextlib.contextmanager
     def full(self):
@@ -189,6 +197,14 @@ class Server(harness.Server):
                     pod["status"].get("phase") == "Running" and
                     "deletionTimestamp" not in pod["metadata"]]
         return harness.wait_until(find, "a pod of " + study)[0]
+
+    def mark_go(self, pod):
+        """Makes the file that UNTIL_GO waits for, in the pod."""
+        tap.equal(subprocess.run(
+            (kube_tool.TOOL, "namespace=" + self.cluster.namespace, "exec",
+             pod, "trial", "touch", "/hypertune/trial/go"),
+            env={**os.environ, "KUBECONFIG": self.cluster.config}, timeout=60,
+            stdin=subprocess.DEVNULL, check=False).returncode, 0)
 
     def output(self, study, stream="stdout", replica="master-0", trial=1):
         status, answer = self.call(

@@ -118,9 +118,14 @@ static enum ht_status print_access(struct shell *shell, struct arena *arena,
                                    struct ht_error *err)
 {
     struct kube_access access;
+    struct kube_fields fields;
     const char *namespace = shell->config.namespace;
-    const enum ht_status status =
-        kube_access_ask(shell->kube, namespace, arena, &access, err);
+    enum ht_status status = kube_fields_ask(shell->kube, &fields, err);
+    if (status != HT_OK)
+        return status;
+    const struct kube_place place = {.namespace = namespace,
+                                     .job_sets = fields.job_sets};
+    status = kube_access_ask(shell->kube, &place, arena, &access, err);
     if (status == HT_OK)
         printf("%zu\n%s", access.n,
                access.n > 0 ? kube_access_role(arena, namespace, &access) : "");
