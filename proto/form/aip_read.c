@@ -10,6 +10,7 @@
 #include "proto/job/check.h"
 #include "proto/job/container_words.h"
 #include "proto/job/draft.h"
+#include "proto/job/kubernetes_section.h"
 #include "proto/job/run_on.h"
 #include "proto/job/slurm_section.h"
 
@@ -239,6 +240,8 @@ static const struct field hypertune_rows[] = {
     {"runOn", field_map, JOB(run_on), .rows = job_run_on_rows},
     {"priority", field_whole, JOB(priority), .min = -RUN_ON_PRIORITY,
      .max = RUN_ON_PRIORITY},
+    {"kubernetes", field_map, JOB(kubernetes), .rows = job_kubernetes_rows,
+     .place = AIP(draft.kubernetes), .said = JOB(kubernetes.said)},
     {"slurm", field_map, JOB(slurm), .rows = job_slurm_rows,
      .place = AIP(draft.slurm), .said = JOB(slurm.said)},
     {0}};

@@ -9,6 +9,7 @@
 #include "proto/form/form.h"
 #include "proto/job/command.h"
 #include "proto/job/draft.h"
+#include "proto/job/kubernetes_section.h"
 #include "proto/job/run_on.h"
 #include "proto/job/slurm_section.h"
 
@@ -456,6 +457,7 @@ static void add_hypertune(const struct aip_writer *writer)
 {
     cJSON *hypertune = cJSON_CreateObject();
     job_run_on_write(hypertune, writer->job);
+    job_kubernetes_write(hypertune, &writer->job->kubernetes);
     job_slurm_write(hypertune, &writer->job->slurm);
     json_add_filled(writer->root, "hypertune", hypertune);
 }

@@ -9,6 +9,7 @@
 #include "proto/job/check.h"
 #include "proto/job/container_words.h"
 #include "proto/job/draft.h"
+#include "proto/job/kubernetes_section.h"
 #include "proto/job/notify.h"
 #include "proto/job/run_on.h"
 #include "proto/job/slurm_section.h"
@@ -178,6 +179,8 @@ static const struct field root_rows[] = {
      .fault = container_machine_fault},
     {"resources", field_map, .rows = resource_rows},
     {"runOn", field_map, JOB(run_on), .rows = job_run_on_rows},
+    {"kubernetes", field_map, JOB(kubernetes), .rows = job_kubernetes_rows,
+     .place = DRAFT(draft.kubernetes), .said = JOB(kubernetes.said)},
     {"slurm", field_map, JOB(slurm), .rows = job_slurm_rows,
      .place = DRAFT(draft.slurm), .said = JOB(slurm.said)},
     {"priority", field_whole, JOB(priority), .min = -RUN_ON_PRIORITY,
@@ -206,6 +209,7 @@ void native_fields(struct text *out)
     list_fields("earlyStopping.", job_early_stop_rows, out);
     list_fields("resources.", resource_rows, out);
     list_fields("runOn.", job_run_on_rows, out);
+    list_fields("kubernetes.", job_kubernetes_rows, out);
     list_fields("slurm.", job_slurm_rows, out);
     list_fields("workdir.", own_workdir_rows, out);
     list_fields("metrics.", metric_rows, out);

@@ -10,6 +10,7 @@
 #include "proto/form/native.h"
 #include "proto/job/command.h"
 #include "proto/job/draft.h"
+#include "proto/job/kubernetes_section.h"
 #include "proto/job/notify.h"
 #include "proto/job/run_on.h"
 #include "proto/job/slurm_section.h"
@@ -348,6 +349,7 @@ static void add_surroundings(cJSON *root, const struct job *job)
     add_resources(root, job->cpus, job->memory_bytes,
                   job->n_pools > 0 ? &job->pools[0] : NULL);
     job_run_on_write(root, job);
+    job_kubernetes_write(root, &job->kubernetes);
     job_slurm_write(root, &job->slurm);
     job_container_write(root, job);
     json_add_text(root, "serviceAccount", job->service_account);

@@ -9,6 +9,7 @@
 #include "proto/form/vertex.h"
 #include "proto/job/check.h"
 #include "proto/job/draft.h"
+#include "proto/job/kubernetes_section.h"
 #include "proto/job/notify.h"
 #include "proto/job/run_on.h"
 #include "proto/job/slurm_section.h"
@@ -113,6 +114,8 @@ static const struct field hypertune_rows[] = {
     {"gpuMemoryBytes", field_whole, DRAFT(gpu_memory), .min = 1,
      .max = INT64_MAX},
     {"runOn", field_map, JOB(run_on), .rows = job_run_on_rows},
+    {"kubernetes", field_map, JOB(kubernetes), .rows = job_kubernetes_rows,
+     .place = DRAFT(draft.kubernetes), .said = JOB(kubernetes.said)},
     {"slurm", field_map, JOB(slurm), .rows = job_slurm_rows,
      .place = DRAFT(draft.slurm), .said = JOB(slurm.said)},
     {"priority", field_whole, JOB(priority), .min = -RUN_ON_PRIORITY,

@@ -10,6 +10,7 @@
 #include "proto/job/command.h"
 #include "proto/job/draft.h"
 #include "proto/job/job.h"
+#include "proto/job/kubernetes_section.h"
 #include "proto/job/notify.h"
 #include "proto/job/run_on.h"
 #include "proto/job/slurm_section.h"
@@ -152,6 +153,7 @@ static void add_resources(cJSON *hypertune, const struct job *job)
     add_need(hypertune, job->cpus, job->memory_bytes,
              job->n_pools > 0 ? &job->pools[0] : NULL);
     job_run_on_write(hypertune, job);
+    job_kubernetes_write(hypertune, &job->kubernetes);
     job_slurm_write(hypertune, &job->slurm);
     add_needs(hypertune, job);
     job_container_write(hypertune, job);

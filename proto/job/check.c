@@ -6,6 +6,7 @@
 #include "proto/base/words.h"
 #include "proto/doc/node.h"
 #include "proto/job/job.h"
+#include "proto/job/kubernetes_section.h"
 #include "proto/job/slurm_section.h"
 #include "proto/space/constraint.h"
 
@@ -84,6 +85,7 @@ static void check_run(const struct field_reader *reader,
     check_images(reader, draft);
     check_secrets(reader, draft);
     check_output(reader, draft);
+    job_kubernetes_check(reader, draft);
     job_slurm_check(reader, draft);
     if (job_needs_images(job) && job->own_workdir) {
         field_error(reader, draft->workdir,

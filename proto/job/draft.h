@@ -26,7 +26,7 @@ struct job_draft {
     struct param_draft *params; /* job.space.n of them */
     struct condition_draft *conditions;
     struct place metrics, parameters, constraints, early_stop;
-    struct place pools, workdir, output, secrets, slurm;
+    struct place pools, workdir, output, secrets, slurm, kubernetes;
 };
 
 /* Words that all forms of ours share. */

@@ -35,6 +35,11 @@ bool job_is_named_apart(const struct job *job)
            (job->name == NULL || strcmp(job->display, job->name) != 0);
 }
 
+bool job_is_for_cluster(const struct job *job)
+{
+    return job->slurm.said || job->kubernetes.said;
+}
+
 bool job_needs_images(const struct job *job)
 {
     for (size_t i = 0; i < job->n_pools; i++)

@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "proto/base/text.h"
+#include "proto/job/kubernetes.h"
 #include "proto/job/slurm.h"
 #include "proto/space/space.h"
 
@@ -238,8 +239,9 @@ struct job {
     int64_t retries;  /* starts after a failed one */
     int64_t priority; /* in its project, see tuner/placement */
     struct job_run_on run_on;
-    struct job_slurm slurm; /* said: run_on.engine is "slurm" */
-    int64_t grace_ms;       /* SIGTERM to SIGKILL */
+    struct job_slurm slurm;           /* said: run_on.engine is "slurm" */
+    struct job_kubernetes kubernetes; /* the same */
+    int64_t grace_ms;                 /* SIGTERM to SIGKILL */
     enum job_metric_doctor metric_doctor;
     struct notify notify;
     struct job_trackers trackers;
@@ -289,6 +291,8 @@ bool job_has_stopping_rule(const struct job *job);
 size_t job_objectives(const struct job *job);
 /* Whether what people see of it is not its name. */
 bool job_is_named_apart(const struct job *job);
+/* Whether its trials run on a cluster that makes slots for them. */
+bool job_is_for_cluster(const struct job *job);
 /* Whether replicas run in containers: all of a job's pools do or none. */
 bool job_needs_images(const struct job *job);
 /* Whether trials on other machines get a copy of the working folder. */

@@ -146,6 +146,19 @@ void job_gpu_finish(const struct field_reader *reader, struct place at,
     }
 }
 
+/* ---- sections of an engine ---- */
+
+void job_run_on_section(const struct field_reader *reader, struct place at,
+                        const char *engine, const char *product,
+                        struct job_run_on *run_on)
+{
+    if (run_on->engine == NULL)
+        run_on->engine = engine;
+    else if (strcmp(run_on->engine, engine) != 0)
+        field_error(reader, at, "is for %s, and runOn asks for the engine %s",
+                    product, run_on->engine);
+}
+
 /* ---- writing ---- */
 
 void job_run_on_write(cJSON *object, const struct job *job)

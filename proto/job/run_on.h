@@ -25,6 +25,12 @@ field_function job_gpu_part;
 void job_gpu_finish(const struct field_reader *reader, struct place at,
                     struct pool *pool);
 
+/* A section of a spec, at a place, that is for one engine, whose product is
+ * named so: names the engine, or adds a fault where runOn names another. */
+void job_run_on_section(const struct field_reader *reader, struct place at,
+                        const char *engine, const char *product,
+                        struct job_run_on *run_on);
+
 /* Adds "runOn" and "priority" where they are not at their default. */
 void job_run_on_write(cJSON *object, const struct job *job);
 

@@ -8,6 +8,7 @@
 #include "proto/doc/json.h"
 #include "proto/job/command.h"
 #include "proto/job/draft.h"
+#include "proto/job/run_on.h"
 
 enum { MOST_MODULES = 64, MOST_OPTIONS = 64 };
 
@@ -309,19 +310,10 @@ static void check_paths(const struct field_reader *reader,
     }
 }
 
-static void check_engine(const struct field_reader *reader,
-                         struct job_draft *draft)
-{
-    const char **engine = &draft->job.run_on.engine;
-    if (draft->job.slurm.said && *engine == NULL)
-        *engine = SLURM_ENGINE;
-    if (draft->job.slurm.said && strcmp(*engine, SLURM_ENGINE) != 0)
-        field_error(reader, draft->slurm,
-                    "is for Slurm, and runOn asks for the engine %s", *engine);
-}
-
 void job_slurm_check(const struct field_reader *reader, struct job_draft *draft)
 {
-    check_engine(reader, draft);
+    if (draft->job.slurm.said)
+        job_run_on_section(reader, draft->slurm, SLURM_ENGINE, "Slurm",
+                           &draft->job.run_on);
     check_paths(reader, draft);
 }

@@ -9,6 +9,7 @@
 #include "proto/doc/node.h"
 #include "proto/form/form.h"
 #include "proto/job/container_words.h"
+#include "proto/job/kubernetes_section.h"
 #include "runner/base/json.h"
 
 enum { MOST_GPUS = 1024, MOST_CPUS = 65536 }; /* of one replica */
@@ -222,6 +223,22 @@ static const char *read_secrets(struct order *order, const struct node *list)
     return NULL;
 }
 
+static const char *read_kubernetes(struct order *order, const struct node *map)
+{
+    struct diag diag;
+    const struct field_reader reader = {
+        .diag = &diag, .arena = order->arena, .null_is_absent = true};
+    if (map == NULL)
+        return NULL;
+    diag_init(&diag, order->arena, "order", NULL, 0);
+    field_read_map(&reader, (struct place){map, "kubernetes"},
+                   job_kubernetes_rows, &order->kubernetes);
+    order->kubernetes.said = true;
+    return diag.errors > 0 ? arena_printf(order->arena, "%s: %s",
+                                          diag.first->path, diag.first->text)
+                           : NULL;
+}
+
 static const char *read_surroundings(struct order *order,
                                      const struct node *map)
 {
@@ -240,6 +257,8 @@ static const char *read_surroundings(struct order *order,
     if (!read_env(order->arena, node_find(map, "captured"), &order->captured))
         return "captured is not a list of pairs";
     const char *fault = read_container(order, node_find(map, "container"));
+    if (fault == NULL)
+        fault = read_kubernetes(order, node_find(map, "kubernetes"));
     return fault != NULL ? fault
                          : read_secrets(order, node_find(map, "secrets"));
 }

@@ -93,6 +93,7 @@ struct order {
     size_t n_secrets;
     const struct secret *secrets;
     const char *service_account; /* NULL: none is named */
+    struct job_kubernetes kubernetes;
     enum job_reporter reporter;
     bool rewrite_gcs;
     size_t n_replicas; /* >= 1; replicas[0] is the master */

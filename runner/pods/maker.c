@@ -165,12 +165,23 @@ static enum ht_status remove_all(struct maker *maker, struct maker_task *task,
 struct warning { /* the last one of a list */
     struct arena *arena;
     const char *words, *at;
+    const char *workload; /* Kueue's object of a Job; NULL: there is none */
 };
+
+/* Kueue's words are "Created Workload: NAMESPACE/NAME". */
+static void note_workload(struct warning *warning, const struct node *item)
+{
+    const char *name = strchr(node_get_string(item, "message", ""), '/');
+    if (name != NULL &&
+        strcmp(node_get_string(item, "reason", ""), "CreatedWorkload") == 0)
+        warning->workload = arena_strdup(warning->arena, name + 1);
+}
 
 static bool note_warning(void *context, const struct node *item)
 {
     struct warning *warning = context;
     const char *at = node_get_string(item, "lastTimestamp", "");
+    note_workload(warning, item);
     if (strcmp(node_get_string(item, "type", ""), "Warning") != 0 ||
         strcmp(at, warning->at) < 0)
         return true;
@@ -180,32 +191,57 @@ static bool note_warning(void *context, const struct node *item)
     return true;
 }
 
-/* A quota or an admission is in the Job's events alone. Without the right to
- * read these there are no words. */
+/* Without the right to read them there are none. */
+static enum ht_status list_events(struct maker *maker, const char *name,
+                                  struct warning *warning, struct ht_error *err)
+{
+    const char *version = "";
+    const struct kube_list all = {
+        .kind = &kube_events,
+        .namespace = maker->settings.namespace,
+        .fields = arena_printf(warning->arena, "involvedObject.name=%s", name),
+        .each = note_warning,
+        .context = warning};
+    const enum ht_status status =
+        kube_list(maker->kube, &all, warning->arena, &version, err);
+    return status == HT_DENIED ? HT_OK : status;
+}
+
+/* "waits in queue team-a: ..."; NULL: it is not suspended. */
+static const char *queue_words(struct arena *arena, const struct node *top,
+                               const char *warning)
+{
+    const struct node *labels = node_find(node_find(top, "metadata"), "labels");
+    const char *queue = node_get_string(labels, KUBERNETES_QUEUE_LABEL, NULL);
+    if (!node_get_bool(node_find(top, "spec"), "suspend", false))
+        return NULL;
+    const char *words = queue != NULL
+                            ? arena_printf(arena, "in the queue %s", queue)
+                            : "it is suspended";
+    return warning[0] != '\0' ? arena_printf(arena, "%s: %s", words, warning)
+                              : words;
+}
+
+/* What a quota or an admission says is in the Job's events alone, and Kueue's
+ * reasons are in those of its Workload. */
 static enum ht_status read_warning(struct maker *maker, struct maker_task *task,
+                                   const struct node *top, struct arena *arena,
                                    struct ht_error *err)
 {
-    struct arena *arena = arena_new();
     struct warning warning = {.arena = arena, .words = "", .at = ""};
-    const char *version = "";
     enum ht_status status = HT_OK;
-    for (size_t i = 0; status == HT_OK && i < task->n; i++) {
-        const struct kube_list all = {
-            .kind = &kube_events,
-            .namespace = maker->settings.namespace,
-            .fields = arena_printf(arena, "involvedObject.name=%s",
-                                   task->objects[i].name),
-            .each = note_warning,
-            .context = &warning};
-        status = kube_list(maker->kube, &all, arena, &version, err);
-    }
-    if (status == HT_OK) {
-        pthread_mutex_lock(&maker->lock);
-        (void)snprintf(task->words, sizeof task->words, "%s", warning.words);
-        pthread_mutex_unlock(&maker->lock);
-    }
-    arena_free(arena);
-    return status == HT_DENIED ? HT_OK : status;
+    for (size_t i = 0; status == HT_OK && i < task->n; i++)
+        status = list_events(maker, task->objects[i].name, &warning, err);
+    if (status == HT_OK && warning.workload != NULL)
+        status = list_events(maker, warning.workload, &warning, err);
+    if (status != HT_OK)
+        return status;
+    const char *words = queue_words(arena, top, warning.words);
+    pthread_mutex_lock(&maker->lock);
+    (void)snprintf(task->words, sizeof task->words, "%s",
+                   words != NULL ? words : warning.words);
+    pthread_mutex_unlock(&maker->lock);
+    return HT_OK;
 }
 
 static enum ht_status ask_why(struct maker *maker, struct maker_task *task,
@@ -213,7 +249,7 @@ static enum ht_status ask_why(struct maker *maker, struct maker_task *task,
 {
     struct arena *arena = arena_new();
     const struct node *job;
-    const enum ht_status status =
+    enum ht_status status =
         kube_get(maker->kube,
                  &(struct kube_object){.kind = task->objects[0].kind,
                                        .namespace = maker->settings.namespace,
@@ -224,11 +260,14 @@ static enum ht_status ask_why(struct maker *maker, struct maker_task *task,
         (status == HT_OK && !is_of(maker, task, job)) ||
         (status == HT_OK &&
          node_find(node_find(job, "metadata"), "deletionTimestamp") != NULL);
-    arena_free(arena);
     if (gone)
-        return ht_fail(err, HT_PRECONDITION, "its %s was deleted",
-                       task->objects[0].kind == &kube_jobs ? "Job" : "JobSet");
-    return status == HT_OK ? read_warning(maker, task, err) : status;
+        status =
+            ht_fail(err, HT_PRECONDITION, "its %s was deleted",
+                    task->objects[0].kind == &kube_jobs ? "Job" : "JobSet");
+    if (status == HT_OK)
+        status = read_warning(maker, task, job, arena, err);
+    arena_free(arena);
+    return status;
 }
 
 /* Whether the answer can change without us. */

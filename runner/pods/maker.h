@@ -49,9 +49,9 @@ struct maker_object {
 struct maker_task *maker_make(struct maker *maker, const char *attempt,
                               const struct maker_object *objects, size_t n);
 
-/* Asks why there is no pod of that Job. MAKER_DONE: *words has the last warning
- * of the cluster about it, or is ""; MAKER_REFUSED: what was made for it does
- * not exist. Everything is copied. */
+/* Asks why there is no pod of that Job. MAKER_DONE: *words has the queue that a
+ * suspended one waits in, the last warning of the cluster about it, or is "";
+ * MAKER_REFUSED: what was made for it does not exist. Everything is copied. */
 struct maker_question {
     const char *attempt;
     const char *job;

@@ -3,6 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "proto/doc/json.h"
+#include "proto/doc/node.h"
+#include "proto/job/pod_overlay.h"
 #include "runner/attempt/prepare.h"
 #include "runner/base/json.h"
 #include "runner/base/safe_path.h"
@@ -107,8 +110,6 @@ enum ht_status pod_check(const struct order *order, struct ht_error *err)
         field = "network";
     else if (options->privileged || options->host_pid)
         field = "privileged";
-    else if (order->service_account != NULL)
-        field = "serviceAccount";
     else if (!read_user(options->user, &uid, &gid))
         return ht_fail(err, HT_PRECONDITION,
                        "user: on Kubernetes it is UID or UID:GID, not %.80s",
@@ -124,10 +125,20 @@ enum ht_status pod_check(const struct order *order, struct ht_error *err)
 
 /* ---- parts ---- */
 
+static void put_pairs(struct text *out, const struct pairs *pairs)
+{
+    for (size_t i = 0; i < pairs->n; i++)
+        json_put_string(out, pairs->items[i].name, pairs->items[i].value);
+}
+
+enum object { SERVICE, JOB, POD }; /* a JobSet is as a Job */
+
+/* Kueue wants its label at the Job alone. */
 static void put_labels(struct text *out, const struct pod_shape *shape,
-                       const char *type)
+                       const char *type, enum object what)
 {
     struct arena *arena = arena_new();
+    const struct job_kubernetes *section = &shape->order->kubernetes;
     json_open(out, "labels");
     json_put_string(out, "app.kubernetes.io/managed-by", "hypertune");
     json_put_string(out, POD_LABEL_RUNNER, shape->site->runner);
@@ -135,7 +146,16 @@ static void put_labels(struct text *out, const struct pod_shape *shape,
                     pod_attempt_label(arena, &shape->order->key));
     if (type != NULL)
         json_put_string(out, POD_LABEL_REPLICAS, type);
+    if (what != SERVICE)
+        put_pairs(out, &section->labels);
+    if (what == JOB && section->queue != NULL)
+        json_put_string(out, KUBERNETES_QUEUE_LABEL, section->queue);
     json_close(out);
+    if (what != SERVICE && section->annotations.n > 0) {
+        json_open(out, "annotations");
+        put_pairs(out, &section->annotations);
+        json_close(out);
+    }
     arena_free(arena);
 }
 
@@ -144,13 +164,14 @@ static void put_head(struct text *out, const char *api, const char *kind,
                      const struct pod_group *group)
 {
     struct arena *arena = arena_new();
+    const enum object what = strcmp(kind, "Service") == 0 ? SERVICE : JOB;
     json_put_string(out, "apiVersion", api);
     json_put_string(out, "kind", kind);
     json_open(out, "metadata");
     json_put_string(out, "name",
                     group != NULL ? pod_job_name(arena, shape->order, group)
                                   : shape->order->name);
-    put_labels(out, shape, group != NULL ? group->type : NULL);
+    put_labels(out, shape, group != NULL ? group->type : NULL, what);
     json_close(out);
     arena_free(arena);
 }
@@ -296,17 +317,19 @@ static void put_volumes(struct text *out, const struct pod_shape *shape)
     json_close_list(out);
 }
 
-static void put_pod(struct text *out, const struct pod_shape *shape,
-                    const struct pod_group *group)
+/* The pod as the engine needs it. A named account is there to be used, so that
+ * its token is mounted. */
+static void put_pod_spec(struct text *out, const struct pod_shape *shape,
+                         const struct pod_group *group,
+                         const struct node *overlay)
 {
     const struct order *order = shape->order;
-    json_open(out, "template");
-    json_open(out, "metadata");
-    put_labels(out, shape, group->type);
-    json_close(out);
-    json_open(out, "spec");
+    json_open(out, NULL);
     json_put_string(out, "restartPolicy", "Never");
-    json_put_bool(out, "automountServiceAccountToken", false);
+    if (order->service_account != NULL)
+        json_put_string(out, "serviceAccountName", order->service_account);
+    else if (node_find(overlay, "serviceAccountName") == NULL)
+        json_put_bool(out, "automountServiceAccountToken", false);
     json_put_bool(out, "enableServiceLinks", false);
     json_put_int(out, "terminationGracePeriodSeconds",
                  order->grace_ms / 1000 + STOP_EXTRA_S);
@@ -317,10 +340,37 @@ static void put_pod(struct text *out, const struct pod_shape *shape,
     json_close_list(out);
     put_volumes(out, shape);
     json_close(out);
+}
+
+static void put_pod(struct text *out, const struct pod_shape *shape,
+                    const struct pod_group *group)
+{
+    struct text spec = {0};
+    struct arena *arena = arena_new();
+    const struct node *overlay =
+        node_read_stored(arena, shape->order->kubernetes.pod);
+    json_open(out, "template");
+    json_open(out, "metadata");
+    put_labels(out, shape, group->type, POD);
     json_close(out);
+    put_pod_spec(&spec, shape, group, overlay);
+    cJSON *merged = json_of_node(node_read_stored(arena, text_string(&spec)));
+    if (overlay != NULL)
+        pod_overlay(merged, overlay);
+    json_put_raw(out, "spec", json_text(arena, merged));
+    json_close(out);
+    text_free(&spec);
+    arena_free(arena);
 }
 
 /* ---- objects ---- */
+
+static void put_life(struct text *out, const struct pod_shape *shape)
+{
+    json_put_int(out, "ttlSecondsAfterFinished", KEPT_S);
+    if (shape->order->kubernetes.queue != NULL)
+        json_put_bool(out, "suspend", true); /* until Kueue has room */
+}
 
 /* A pod that the cluster takes away ends the Job, so that no other pod of it
  * starts: the server decides what becomes of the trial. `whole`: it is not part
@@ -330,7 +380,7 @@ static void put_job_spec(struct text *out, const struct pod_shape *shape,
 {
     json_open(out, "spec");
     if (whole)
-        json_put_int(out, "ttlSecondsAfterFinished", KEPT_S);
+        put_life(out, shape);
     json_put_string(out, "completionMode", "Indexed");
     json_put_int(out, "completions", (int64_t)group->n);
     json_put_int(out, "parallelism", (int64_t)group->n);
@@ -365,7 +415,7 @@ void pod_put_job_set(struct text *out, const struct pod_shape *shape)
     json_open(out, NULL);
     put_head(out, "jobset.x-k8s.io/v1alpha2", "JobSet", shape, NULL);
     json_open(out, "spec");
-    json_put_int(out, "ttlSecondsAfterFinished", KEPT_S);
+    put_life(out, shape);
     json_put_raw(out, "network",
                  "{\"enableDNSHostnames\":true,"
                  "\"publishNotReadyAddresses\":true}");

@@ -13,6 +13,7 @@
 #include "proto/base/arena.h"
 #include "proto/base/error.h"
 #include "proto/base/text.h"
+#include "proto/job/kubernetes.h"
 #include "runner/base/order.h"
 
 struct kube_fields;
@@ -20,9 +21,9 @@ struct shim_maps;
 struct site;
 
 /* In a pod: the root of its files, and the container of the trainer. */
-#define POD_ROOT "/hypertune/state"
-#define POD_BIN "/hypertune/bin"
-#define POD_CONTAINER "trial"
+#define POD_ROOT KUBERNETES_FOLDER "/state"
+#define POD_BIN KUBERNETES_FOLDER "/bin"
+#define POD_CONTAINER KUBERNETES_CONTAINER
 enum { POD_PORT = 2222 }; /* of each replica for the others */
 
 /* Labels of all objects; the first one selects those of a runner. */

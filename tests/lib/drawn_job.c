@@ -409,6 +409,19 @@ static void draw_slurm(struct job *job)
         .options = {below(4), options}};
 }
 
+static void draw_kubernetes(struct job *job)
+{
+    if (job->slurm.said || coin())
+        return;
+    job->run_on.engine = "kubernetes";
+    job->kubernetes = (struct job_kubernetes){
+        .said = true,
+        .labels = draw_pairs(),
+        .annotations = draw_pairs(),
+        .queue = word_or_none("team-a"),
+        .pod = word_or_none("{\"a\":{\"b\":[1.50,null,\"c \\\"\"]}}")};
+}
+
 static void draw_secrets(struct job *job)
 {
     struct secret *secrets = arena_alloc(arena, 3, sizeof *secrets);
@@ -534,6 +547,7 @@ struct job *drawn_job(struct arena *owner, enum job_kind kind, uint64_t seed)
         draw_pools(job);
         draw_run_on(job);
         draw_slurm(job);
+        draw_kubernetes(job);
         draw_run(job);
     }
     draw_notify(job);

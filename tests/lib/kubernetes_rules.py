@@ -109,6 +109,9 @@ def kinds(minor):
             top, data=ANY, binaryData=ANY, immutable=ANY)),
         "secrets": ("Secret", "", dict(
             top, data=ANY, stringData=ANY, type=ANY, immutable=ANY)),
+        "serviceaccounts": ("ServiceAccount", "", dict(
+            top, secrets=ANY, imagePullSecrets=ANY,
+            automountServiceAccountToken=ANY)),
         "events": ("Event", "", dict(
             top, involvedObject=ANY, type=ANY, reason=ANY, message=ANY,
             lastTimestamp=ANY))}

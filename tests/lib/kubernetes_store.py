@@ -21,9 +21,22 @@ def stamp():
     return datetime.datetime.utcnow().strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
+def key_of(plural, item):
+    return plural, item["metadata"]["namespace"], item["metadata"]["name"]
+
+
 def owner_of(item):
     owners = item["metadata"].get("ownerReferences") or [{}]
     return owners[0].get("uid")
+
+
+def event(namespace, name, kind, of, reason, message, what="Warning"):
+    return {"apiVersion": "v1", "kind": "Event", "type": what,
+            "metadata": {"name": name, "namespace": namespace,
+                         "uid": str(uuid.uuid4())},
+            "involvedObject": {"kind": kind, "name": of,
+                               "namespace": namespace},
+            "reason": reason, "message": message, "lastTimestamp": stamp()}
 
 
 class Store:
@@ -289,7 +302,12 @@ class Store:
             self._end(job, "Failed", reason, pods)
         elif phases["Succeeded"] >= wanted:
             self._end(job, "Complete", "", pods)
-        elif not spec["suspend"]:
+        elif spec["suspend"]:
+            for pod in pods:
+                if pod["status"]["phase"] in ("Pending", "Running"):
+                    self._drop_tracking(key_of("pods", pod), pod)
+                    self.delete(*key_of("pods", pod), {})
+        else:
             self._fill(job, pods, wanted)
         if status != before:
             self._note("MODIFIED", "jobs", job)
@@ -315,7 +333,7 @@ class Store:
             {"type": kind, "status": "True", "reason": reason})
         job["status"]["active"] = 0
         for pod in pods:
-            key = "pods", pod["metadata"]["namespace"], pod["metadata"]["name"]
+            key = key_of("pods", pod)
             self._drop_tracking(key, pod)
             if pod.get("status", {}).get("phase") in ("Pending", "Running"):
                 self.delete(*key, {})
@@ -346,12 +364,8 @@ class Store:
     def _warn(self, job, reason, message):
         meta = job["metadata"]
         name = "%s.%s" % (meta["name"], reason.lower())
-        self.items["events", meta["namespace"], name] = {
-            "apiVersion": "v1", "kind": "Event", "type": "Warning",
-            "metadata": {"name": name, "namespace": meta["namespace"],
-                         "uid": str(uuid.uuid4())},
-            "involvedObject": {"kind": "Job", "name": meta["name"]},
-            "reason": reason, "message": message, "lastTimestamp": stamp()}
+        self.items["events", meta["namespace"], name] = event(
+            meta["namespace"], name, "Job", meta["name"], reason, message)
 
     def sync(self, namespace):
         """The Job controller tries again, as it does after a while."""

@@ -60,6 +60,13 @@ class Played:
     def delete(self, pod):
         self.cluster.store.delete("pods", "work", pod, {})
 
+    def suspend(self, job, suspended):
+        self.cluster.store.patch("jobs", "work", job,
+                                 {"spec": {"suspend": suspended}})
+
+    def add(self, plural, item):
+        self.cluster.store.create(plural, "work", item)
+
     def cut(self):
         """Every connection to a pod."""
         self.cluster.cut_streams()
@@ -139,6 +146,13 @@ class Real:
 
     def delete(self, pod):
         self.call("delete", "pod", pod, "--wait=false")
+
+    def suspend(self, job, suspended):
+        self.call("patch", "job", job, "--type=merge", "-p", json.dumps(
+            {"spec": {"suspend": suspended}}))
+
+    def add(self, plural, item):
+        self.call("create", "-f", "-", text=json.dumps(item))
 
     def cut(self):
         """Nothing does that from outside."""

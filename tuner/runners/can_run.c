@@ -107,12 +107,20 @@ bool can_run_is_for(const struct live_runner *runner, const struct job *job,
                 "images: start one with --engine process"};
         return false;
     }
-    if (!job->slurm.said || strcmp(runner->engine, "slurm") == 0)
-        return true;
-    *lack = (struct can_run_lack){
-        "hypertune.slurm", "its trials run on Slurm, and no runner does that: "
-                           "start one with --engine slurm"};
-    return false;
+    if (job->slurm.said && strcmp(runner->engine, "slurm") != 0) {
+        *lack = (struct can_run_lack){
+            "hypertune.slurm", "its trials run on Slurm, and no runner does "
+                               "that: start one with --engine slurm"};
+        return false;
+    }
+    if (job->kubernetes.said && strcmp(runner->engine, "kubernetes") != 0) {
+        *lack = (struct can_run_lack){
+            "hypertune.kubernetes",
+            "its trials run on Kubernetes, and no runner does that: start one "
+            "with --engine kubernetes"};
+        return false;
+    }
+    return true;
 }
 
 bool can_run_allows(struct arena *arena, const struct runner_rules *rules,
@@ -131,11 +139,13 @@ bool can_run_allows(struct arena *arena, const struct runner_rules *rules,
                        allows_volumes(arena, rules, job, lack));
 }
 
-static bool has_credentials(const struct runner_rules *rules,
+/* On Kubernetes an account is one of the cluster. */
+static bool has_credentials(const struct live_runner *runner,
                             const struct job *job)
 {
     const char *account = job->service_account;
-    return runner_rules_have(&rules->credentials,
+    return (account != NULL && strcmp(runner->engine, "kubernetes") == 0) ||
+           runner_rules_have(&runner->rules.credentials,
                              account != NULL ? account : "default");
 }
 
@@ -144,10 +154,10 @@ bool can_run_leaves(struct core *core, struct arena *arena,
 {
     struct can_run_lack lack;
     const struct live_runner *other = live_runners(core_live(core));
-    if (job->service_account == NULL || has_credentials(&runner->rules, job))
+    if (job->service_account == NULL || has_credentials(runner, job))
         return false;
     for (; other != NULL; other = other->next)
-        if (other->online && has_credentials(&other->rules, job) &&
+        if (other->online && has_credentials(other, job) &&
             can_run_is_for(other, job, &lack) &&
             can_run_allows(arena, &other->rules, job, &lack) &&
             (other->rules.elastic ||
@@ -311,7 +321,7 @@ static const char credentials_variable[] = "GOOGLE_APPLICATION_CREDENTIALS";
 static bool has_account(const struct checking *checking)
 {
     const struct live_runner *runner = first_fit(checking);
-    while (runner != NULL && !has_credentials(&runner->rules, checking->job))
+    while (runner != NULL && !has_credentials(runner, checking->job))
         runner = next_fit(checking, runner->next);
     return runner != NULL;
 }

@@ -273,11 +273,11 @@ static enum ht_status make_plan(const struct settling *settling, int64_t news,
                                 struct plan *plan, struct ht_error *err)
 {
     *plan = (struct plan){0};
-    if (!settling->job->slurm.said && !fleet_is_elastic(settling->core))
+    if (!job_is_for_cluster(settling->job) && !fleet_is_elastic(settling->core))
         return HT_OK;
     const struct fleet_serving serving =
         fleet_find_serving(settling->core, settling->arena, settling->job);
-    plan->elastic = settling->job->slurm.said || serving.n_elastic > 0;
+    plan->elastic = job_is_for_cluster(settling->job) || serving.n_elastic > 0;
     count_asked(&serving, settling->row.id, news, plan);
     if (!plan->elastic)
         return HT_OK;

@@ -6,6 +6,7 @@
 #include "proto/doc/json.h"
 #include "proto/form/form.h"
 #include "proto/job/command.h"
+#include "proto/job/kubernetes_section.h"
 #include "tuner/db/trial_checkpoints.h"
 #include "tuner/runners/machine_types.h"
 #include "tuner/study/outputs.h"
@@ -292,6 +293,7 @@ static void add_surroundings(const struct job *job, cJSON *out)
         push_pairs(captured, &job->captured_env);
     add_strings(out, "volumes", &job->volumes);
     add_secrets(job, out);
+    job_kubernetes_write(out, &job->kubernetes);
     json_add_string(out, "serviceAccount", job->service_account);
     json_add_string(out, "reporter",
                     job->reporter == REPORTER_PYTHON ? "python" : "auto");

@@ -164,6 +164,15 @@ static void check_slurm(const struct job_slurm *a, const struct job_slurm *b)
     CHECK(same_strings(a->options, b->options));
 }
 
+static void check_kubernetes(const struct job_kubernetes *a,
+                             const struct job_kubernetes *b)
+{
+    CHECK(a->said == b->said);
+    CHECK(same_pairs(a->labels, b->labels));
+    CHECK(same_pairs(a->annotations, b->annotations));
+    CHECK(same_text(a->queue, b->queue) && same_text(a->pod, b->pod));
+}
+
 static void check_rest(const struct job *a, const struct job *b)
 {
     CHECK(same_text(a->name, b->name) && same_text(a->display, b->display));
@@ -188,6 +197,7 @@ static void check_rest(const struct job *a, const struct job *b)
     CHECK(same_text(a->run_on.machine, b->run_on.machine));
     CHECK(same_pairs(a->run_on.labels, b->run_on.labels));
     check_slurm(&a->slurm, &b->slurm);
+    check_kubernetes(&a->kubernetes, &b->kubernetes);
     CHECK(same_bits(a->cpus, b->cpus));
     CHECK(a->memory_bytes == b->memory_bytes);
     check_container(a, b);
