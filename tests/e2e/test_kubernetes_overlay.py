@@ -27,7 +27,7 @@ def head(kind, name, **meta):
 def job_of(study, attempt=1):
     """The Job of that attempt of the first trial, once it is there."""
     number = server.get(harness.JOBS + study)["name"].rsplit("/", 1)[1]
-    name = "-%s-1-%d-master" % (number, attempt)
+    name = "-%s-1-%d-master-0" % (number, attempt)
 
     def find():
         return [job for job in cluster.list("jobs")
