@@ -11,13 +11,13 @@
 
 #define KATIB(member) offsetof(struct katib, member)
 
-void katib_needs_cluster(const struct field_reader *reader, struct place at,
-                         const char *what)
+void katib_refuse(const struct field_reader *reader, struct place at,
+                  const char *what)
 {
     if (at.node->key != NULL)
-        field_key_error(reader, at, "%s needs the engine kubernetes", what);
+        field_key_error(reader, at, "%s cannot be taken over yet", what);
     else
-        field_error(reader, at, "%s needs the engine kubernetes", what);
+        field_error(reader, at, "%s cannot be taken over yet", what);
 }
 
 /* ---- fields ---- */
@@ -87,7 +87,7 @@ static void read_condition(const struct field_reader *reader, struct place at,
                                       "#(status==\"True\")#",
                                       types[i])) == 0)
             return;
-    katib_needs_cluster(reader, at, "this condition");
+    katib_refuse(reader, at, "this condition");
 }
 
 static const struct field_choice goals[] = {

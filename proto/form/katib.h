@@ -5,6 +5,9 @@
 
 #include "proto/form/foreign.h"
 
+/* In a word: a parameter of the trial, up to "}". */
+#define KATIB_REFERENCE "${trialParameters."
+
 /* A file that the trainer's words name, and what they name in its place. */
 struct katib_file {
     const char *theirs; /* NULL: there is none */
@@ -25,6 +28,8 @@ struct katib {
     struct place trial_parameters, trial_spec, primary;
     struct katib_file metrics_file;
     bool reads_output; /* metrics are in what the trainer prints */
+    bool is_one_pod;   /* each trial is a pod, not several replicas */
+    bool in_pod;       /* ... of Kubernetes: katib_put_pod() */
     struct grown native, space;
     struct grown used;      /* parameters that the trial's words have */
     struct grown container; /* how containers are set up */
@@ -37,9 +42,9 @@ struct katib {
 void katib_put_number(struct katib *katib, struct grown *to, const char *key,
                       struct place at);
 
-/* An error: "WHAT needs the engine kubernetes". */
-void katib_needs_cluster(const struct field_reader *reader, struct place at,
-                         const char *what);
+/* An error: "WHAT cannot be taken over yet". */
+void katib_refuse(const struct field_reader *reader, struct place at,
+                  const char *what);
 
 /* Warns of all members of the map but those named; no map has none. */
 void katib_warn_of_others(const struct katib *katib, struct place at,
@@ -59,6 +64,14 @@ void katib_put_trial(struct katib *katib);
  * What the pod has beside it is put, named or refused. */
 struct place katib_find_container(struct katib *katib, struct place at,
                                   const char *path, bool master);
+
+/* Whether the pod, or its container, has what only a cluster can give. */
+bool katib_needs_pod(const struct katib *katib, struct place pod,
+                     const struct node *container);
+/* Puts the section kubernetes: the pod's spec and what its template says of it,
+ * without what katib_put_container() puts of the primary container. */
+void katib_put_pod(struct katib *katib, struct place template,
+                   struct place spec, const struct node *primary);
 
 /* Puts the container's image, words and resources; those of the master are the
  * job's own. */

@@ -9,7 +9,6 @@
 #include "proto/base/limits.h"
 #include "proto/base/text.h"
 
-#define REFERENCE "${trialParameters."
 #define META "${trialSpec."
 
 /* ---- ${trialParameters.NAME} ---- */
@@ -57,7 +56,7 @@ static const char *meaning(struct katib *katib, struct place at,
         const char *text = metadata(
             katib, arena_strndup(katib->arena, what, strcspn(what, "}")));
         if (text == NULL)
-            katib_needs_cluster(&katib->reader, at, found);
+            katib_refuse(&katib->reader, at, found);
         return text;
     }
     const struct node *parameter = node_find(katib->space.node, found);
@@ -91,8 +90,8 @@ static const char *substitute(struct katib *katib, struct place at)
     struct text out = {0};
     const char *c = at.node->text != NULL ? at.node->text : "", *begin;
     text_puts(&out, "");
-    while ((begin = strstr(c, REFERENCE)) != NULL) {
-        const char *name = begin + sizeof REFERENCE - 1;
+    while ((begin = strstr(c, KATIB_REFERENCE)) != NULL) {
+        const char *name = begin + sizeof KATIB_REFERENCE - 1;
         const size_t len = strcspn(name, "}");
         const char *found =
             meaning(katib, at, arena_strndup(katib->arena, name, len));
@@ -127,6 +126,16 @@ static const struct node *variable(const struct container *container,
     return NULL;
 }
 
+/* The cluster gives its value in the pod alone, after the words are made. */
+static bool is_of_cluster(const struct container *container, const char *name)
+{
+    bool is_other = node_find(container->at.node, "envFrom") != NULL;
+    NODE_EACH (one, node_first(container->at.node, "env"))
+        if (strcmp(node_get_string(one, "name", ""), name) == 0)
+            return node_find(one, "valueFrom") != NULL;
+    return is_other;
+}
+
 static const char *expand(const struct container *container, struct place at)
 {
     struct katib *katib = container->katib;
@@ -136,10 +145,14 @@ static const char *expand(const struct container *container, struct place at)
     while ((c = strstr(text, "$(")) != NULL) {
         const size_t len = strcspn(c + 2, ")");
         const bool escaped = c > text && c[-1] == '$';
-        const struct node *value =
-            c[2 + len] != ')' || escaped
-                ? NULL
-                : variable(container, arena_strndup(katib->arena, c + 2, len));
+        const bool is_name = c[2 + len] == ')' && !escaped;
+        const char *name = arena_strndup(katib->arena, c + 2, len);
+        const struct node *value = is_name ? variable(container, name) : NULL;
+        if (is_name && is_of_cluster(container, name))
+            field_error(&katib->reader, at,
+                        "$(%.64s) has its value in the cluster alone: read the "
+                        "variable in the trainer",
+                        name);
         text_append(&out, text, (size_t)(c - text) - escaped);
         if (value != NULL && value->text != NULL)
             text_puts(&out, substitute(katib, (struct place){value, at.path}));
@@ -190,9 +203,11 @@ static void put_variable(struct katib *katib, struct grown *env,
     const struct place from = field_member(&katib->reader, at, "valueFrom");
     if (name == NULL) {
         field_missing(&katib->reader, at, "name", NULL);
+    } else if (from.node != NULL && katib->in_pod) {
+        return; /* katib_put_pod() has it */
     } else if (from.node != NULL) {
-        katib_needs_cluster(&katib->reader, from,
-                            "the value of a variable from the cluster");
+        katib_refuse(&katib->reader, from,
+                     "the value of a variable from the cluster");
         diag_hint(katib->reader.diag, "or set it by \"secrets\" of a spec");
     } else if (value.node == NULL) {
         foreign_put_text(katib->arena, env, name, "", at.node);
@@ -248,9 +263,11 @@ static void put_resources(const struct container *container, struct grown *out)
             put_cores(katib, &map, *one);
         else if (strcmp(one->node->key, "memory") == 0)
             foreign_put(katib->arena, &map, "memory", one->node);
+        else if (strcmp(one->node->key, "nvidia.com/gpu") != 0 && katib->in_pod)
+            continue; /* katib_put_pod() has it */
         else if (strcmp(one->node->key, "nvidia.com/gpu") != 0 &&
                  strchr(one->node->key, '/') != NULL)
-            katib_needs_cluster(&katib->reader, *one, "this device");
+            katib_refuse(&katib->reader, *one, "this device");
         else if (strcmp(one->node->key, "nvidia.com/gpu") != 0)
             field_warning(&katib->reader, *one, "has no effect here");
         else if (foreign_number(&katib->reader, *one, &n))
@@ -330,9 +347,13 @@ static void put_container(const struct container *container, struct grown *out,
     const struct place args = member(container, "args");
     struct strings first = words(container, command);
     const struct strings rest = words(container, args);
-    katib_warn_of_others(katib, container->at, known);
-    if (from.node != NULL)
-        katib_needs_cluster(&katib->reader, from, "envFrom");
+    if (!katib->in_pod)
+        katib_warn_of_others(katib, container->at, known);
+    if (from.node != NULL && !katib->in_pod)
+        katib_refuse(&katib->reader, from, "envFrom");
+    if (katib->in_pod && first.n == 0)
+        field_missing(&katib->reader, container->at, "command",
+                      "on Kubernetes the image's own is not known");
     if (image.node == NULL)
         field_missing(&katib->reader, container->at, "image", NULL);
     foreign_move(katib->arena, out, "image", image);

@@ -36,8 +36,7 @@ static void check_volumes(const struct katib *katib, struct place volumes)
             field_error(&katib->reader, *one, "must be a volume");
         else if (!is_source(source, "emptyDir") &&
                  !is_source(source, "hostPath"))
-            katib_needs_cluster(&katib->reader, source,
-                                "a volume of this kind");
+            katib_refuse(&katib->reader, source, "a volume of this kind");
     }
 }
 
@@ -123,7 +122,7 @@ static void refuse_members(const struct katib *katib, struct place pod)
         if (at.node != NULL &&
             (text != NULL ? text[0] != '\0' && strcmp(text, "default") != 0
                           : at.node->count > 0))
-            katib_needs_cluster(&katib->reader, at, members[i]);
+            katib_refuse(&katib->reader, at, members[i]);
     }
 }
 
@@ -143,10 +142,16 @@ static struct place primary_of(const struct katib *katib, struct place list)
                     "no container has this name");
     if (found.node == NULL)
         found = items[0];
-    for (const struct place *one = items; one->node; one++)
-        if (one->node != found.node)
-            katib_needs_cluster(&katib->reader, *one, "a second container");
     return found;
+}
+
+static void refuse_others(const struct katib *katib, struct place list,
+                          const struct node *primary)
+{
+    for (const struct place *one = field_items(&katib->reader, list); one->node;
+         one++)
+        if (one->node != primary)
+            katib_refuse(&katib->reader, *one, "a second container");
 }
 
 struct place katib_find_container(struct katib *katib, struct place at,
@@ -172,11 +177,16 @@ struct place katib_find_container(struct katib *katib, struct place at,
                       "only a container can run here");
         return (struct place){0};
     }
+    const struct place found = primary_of(katib, list);
+    if (katib->is_one_pod && katib_needs_pod(katib, pod, found.node)) {
+        katib_put_pod(katib, template, pod, found.node);
+        return found;
+    }
     katib_warn_of_others(katib, template, of_template);
     katib_warn_of_others(katib, pod, known);
     refuse_members(katib, pod);
     check_volumes(katib, volumes);
-    const struct place found = primary_of(katib, list);
+    refuse_others(katib, list, found.node);
     put_mounts(katib, volumes, found, master);
     return found;
 }

@@ -103,12 +103,12 @@ static void put_operator(struct katib *katib, struct place at,
 
 static void refuse_kind(const struct katib *katib, const char *kind)
 {
-    katib_needs_cluster(
-        &katib->reader, katib->trial_spec,
-        kind[0] != '\0' ? arena_printf(katib->arena, "a trial of kind %s", kind)
-                        : "a trial without a kind");
+    katib_refuse(&katib->reader, katib->trial_spec,
+                 kind[0] != '\0'
+                     ? arena_printf(katib->arena, "a trial of kind %s", kind)
+                     : "a trial without a kind");
     diag_hint(katib->reader.diag, "a Job, Pod, PyTorchJob, TFJob, XGBoostJob "
-                                  "or PaddleJob runs without it");
+                                  "or PaddleJob can be");
 }
 
 /* Katib starts no failed trial again; its Job does where it says so. */
@@ -153,6 +153,7 @@ void katib_put_trial(struct katib *katib)
                       "what the trials run");
         return;
     }
+    katib->is_one_pod = strcmp(kind, "Job") == 0 || strcmp(kind, "Pod") == 0;
     if (strcmp(kind, "Job") == 0) {
         put_job(katib, at);
         return;

@@ -2,6 +2,7 @@
 the queue that they wait in. A test plays Kueue. On the played cluster, or on a
 real one (see lib/pod_trials.py)."""
 
+import json
 import os
 
 import harness
@@ -133,10 +134,51 @@ def a_trial_in_a_queue_is_stopped():
     server.expect_nothing_left()
 
 
+def an_experiment_of_katib_has_what_its_pod_has():
+    cluster.add("secrets", dict(head("Secret", "katib"), type="Opaque",
+                                stringData={"key": "0.75"}))
+    container = {
+        "name": "main", "image": pod_trials.IMAGE,
+        "command": shell("echo $PLAIN; echo score=$KEY; "
+                         "echo ${trialParameters.x}"),
+        "volumeMounts": [{"name": "keys", "mountPath": "/keys"}],
+        "env": [{"name": "PLAIN", "value": "plain"},
+                {"name": "KEY", "valueFrom": {"secretKeyRef": {
+                    "name": "katib", "key": "key"}}}]}
+    pod = {"restartPolicy": "Never", "containers": [container],
+           "volumes": [{"name": "keys", "secret": {"secretName": "katib"}}]}
+    made = {"apiVersion": "kubeflow.org/v1beta1", "kind": "Experiment",
+            "metadata": {"name": "katib"}, "spec": {
+                "objective": {"type": "maximize",
+                              "objectiveMetricName": "score"},
+                "algorithm": {"algorithmName": "random"}, "maxTrialCount": 1,
+                "parameters": [{"name": "x", "parameterType": "double",
+                                "feasibleSpace": {"min": "1", "max": "2"}}],
+                "trialTemplate": {
+                    "primaryContainerName": "main",
+                    "trialParameters": [{"name": "x", "reference": "x"}],
+                    "trialSpec": {"apiVersion": "batch/v1", "kind": "Job",
+                                  "spec": {"template": {"metadata": {
+                                      "labels": {"team": "a"}},
+                                      "spec": pod}}}}}}
+    path = os.path.join(server.folder, "katib.json")
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump(made, file)
+    server.cli("submit", path)
+    server.wait_study("katib")
+    trial = server.trial("katib", 1)["hypertune"]
+    tap.equal((trial["state"], trial["objective"]), ("SUCCEEDED", 0.75),
+              trial["reason"])
+    lines = server.output("katib").splitlines()
+    tap.equal(lines[:2], ["plain", "score=0.75"])
+    tap.true(1 <= float(lines[2]) <= 2, lines[2])
+
+
 with pod_trials.cluster_here() as cluster, pod_trials.Server(
         cluster) as server:
     tap.run([the_overlay_reaches_the_pod,
              what_the_cluster_refuses_is_the_reason,
              a_suspended_job_waits_in_its_queue,
              an_unadmitted_job_is_a_new_attempt,
-             a_trial_in_a_queue_is_stopped])
+             a_trial_in_a_queue_is_stopped,
+             an_experiment_of_katib_has_what_its_pod_has])
