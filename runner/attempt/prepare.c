@@ -171,7 +171,7 @@ prepare_replicas(const struct site *site, const struct order *order,
     struct credentials credentials = {0};
     enum ht_status status =
         replica_env_secrets(arena, site, order, getenv, &secrets, err);
-    if (status == HT_OK)
+    if (status == HT_OK && !views[0].own_accounts)
         status = credentials_copy(arena, site, order, &credentials, err);
     for (size_t i = 0; status == HT_OK && i < order->n_replicas; i++) {
         const struct replica_env env = {

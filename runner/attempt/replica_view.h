@@ -37,6 +37,8 @@ struct replica_view {
     struct guest guest;       /* of a process */
     const char *credentials;  /* where their file is mounted; NULL: it is not
                                  mounted */
+    bool own_accounts;        /* accounts are of its cluster: it gets none of
+                                 this runner's credentials */
 };
 
 /* The text with the replica's folder, by its path there, for ${trialDir} where

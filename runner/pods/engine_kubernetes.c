@@ -282,7 +282,7 @@ static struct replica_view view_of(struct arena *arena,
         arena, engine.cluster.site, order, replica, &unknown, NULL);
     const char *kit = engine.cluster.kit;
     view.workdir = order->replicas[replica].workdir;
-    view.credentials = NULL;
+    view.own_accounts = true;
     view.kit = kit != NULL ? arena_printf(arena, POD_ROOT "/%s", kit) : NULL;
     view.programs =
         kit != NULL ? arena_printf(arena, POD_ROOT "/%s/bin", kit) : NULL;

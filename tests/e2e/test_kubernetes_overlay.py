@@ -68,6 +68,8 @@ def the_overlay_reaches_the_pod():
     tap.equal(pod["spec"]["containers"][0]["resources"]["requests"],
               {"cpu": "10m"})
     tap.equal(job["spec"].get("suspend"), False, "not suspended")
+    tap.true("credentials" not in server.output("laid", "runner"),
+             "no words of the runner's own credentials")
     cluster.delete(pod["metadata"]["name"])
     server.wait_study("laid")
     server.expect_nothing_left()
