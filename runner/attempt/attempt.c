@@ -97,6 +97,8 @@ void attempt_free(struct attempt *attempt)
             log_ship_fini(&attempt->replicas[i].logs[k]);
     }
     placement_release(&attempt->placement);
+    free(attempt->bringing.below);
+    free(attempt->named.below);
     if (attempt->trees != NULL)
         trees_leave(attempt->trees, attempt->order->code.tree);
     order_free(attempt->order);

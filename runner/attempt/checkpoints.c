@@ -1,9 +1,11 @@
 #include "runner/attempt/checkpoints.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "proto/base/clock.h"
 #include "proto/base/log.h"
+#include "proto/base/memory.h"
 #include "runner/attempt/outputs.h"
 #include "runner/attempt/prepare.h"
 #include "runner/base/disk.h"
@@ -107,24 +109,71 @@ static const char *find_below(struct arena *arena, const char *checkpoints,
     return text_take(&below, arena);
 }
 
+static void want(struct attempt_checkpoint *named, const char *below,
+                 int64_t step)
+{
+    free(named->below);
+    *named = (struct attempt_checkpoint){ht_xstrdup(below), step};
+}
+
 static void send_named(struct attempt *attempt,
                        const struct records_checkpoint *named)
 {
     struct arena *arena = arena_new();
     const struct transfers_place place = place_of(attempt, arena);
     const char *below = find_below(arena, place.checkpoints, named->path);
-    if (below != NULL)
+    if (below != NULL && attempt->engine->bring == NULL)
         transfers_send(attempt->transfers, &place, below, named->step, false);
+    else if (below != NULL)
+        want(&attempt->named, below, named->step);
     arena_free(arena);
 }
 
+static void send_brought(struct attempt *attempt)
+{
+    struct arena *arena = arena_new();
+    const struct transfers_place place = place_of(attempt, arena);
+    transfers_send(attempt->transfers, &place, attempt->bringing.below,
+                   attempt->bringing.step, false);
+    arena_free(arena);
+}
+
+/* One after the other; of those that wait the newest. */
+static void bring(struct attempt *attempt)
+{
+    struct ht_error err;
+    struct attempt_checkpoint *bringing = &attempt->bringing;
+    if (bringing->below == NULL) {
+        *bringing = attempt->named;
+        attempt->named = (struct attempt_checkpoint){.below = NULL};
+    }
+    if (bringing->below == NULL)
+        return;
+    const enum engine_bringing state =
+        attempt->engine->bring(&attempt->place, bringing->below, &err);
+    if (state == ENGINE_BRINGING ||
+        (state == ENGINE_NOT_BROUGHT && err.status == HT_UNAVAILABLE))
+        return;
+    if (state == ENGINE_BROUGHT)
+        send_brought(attempt);
+    else
+        folder_log_line(attempt->replicas[0].folder,
+                        "a checkpoint does not come: %s", err.text);
+    free(bringing->below);
+    bringing->below = NULL;
+}
+
+/* An engine that brings them does it for the first replica. */
 void checkpoints_collect(struct attempt *attempt)
 {
     struct records_checkpoint named;
+    const bool brings = attempt->engine->bring != NULL;
     for (size_t i = 0; i < attempt->order->n_replicas; i++)
         if (records_take_checkpoint(attempt->replicas[i].records, &named) &&
-            travel(attempt) && !attempt->asked_last)
+            travel(attempt) && !attempt->asked_last && (i == 0 || !brings))
             send_named(attempt, &named);
+    if (brings && !attempt->ended)
+        bring(attempt);
 }
 
 /* --- at its end --- */

@@ -73,6 +73,9 @@ struct engine_elastic {
     void (*want)(const struct engine_wanted *wanted, size_t n);
 };
 
+/* Of outputs that are elsewhere while an attempt runs. */
+enum engine_bringing { ENGINE_BRINGING, ENGINE_BROUGHT, ENGINE_NOT_BROUGHT };
+
 /* What every kind of engine does for an attempt; called by one thread. */
 struct engine {
     const char *name;
@@ -104,6 +107,14 @@ struct engine {
      * and the first decisive end makes it stop the others. */
     enum engine_state (*poll)(struct engine_place *place,
                               struct ending *ending);
+    /* Brings the first replica's checkpoints, of them what is at the path
+     * `below` ("": all), to the trial's folder here, in place of what that has;
+     * asked again until it has ended. poll() has brought all outputs by the
+     * end. NULL: they are in the trial's folder.
+     * HT_UNAVAILABLE  not now
+     * others          not this one */
+    enum engine_bringing (*bring)(struct engine_place *place, const char *below,
+                                  struct ht_error *err);
     /* Orders every replica to end; poll() returns when they have. */
     void (*stop)(struct engine_place *place, const struct stop_order *order);
     /* Kills whatever is left and forgets place->data. The folder stays; it

@@ -169,6 +169,14 @@ void outputs_remove_empty(const struct site *site, const struct order_key *key)
     arena_free(arena);
 }
 
+const char *outputs_checkpoints(struct arena *arena, const struct site *site,
+                                const struct order_key *key)
+{
+    const char *folder = arena_printf(
+        arena, "%s/checkpoints", outputs_trial_folder(arena, site, key));
+    return has_entries(folder) ? folder : NULL;
+}
+
 /* ---- gs:// ---- */
 
 bool outputs_is_rewritten(const struct site *site, const struct order *order)

@@ -53,6 +53,11 @@ enum ht_status outputs_share(const char *root, const char *here, bool passed,
 /* Removes those of a trial that are empty, then the trial's folder. */
 void outputs_remove_empty(const struct site *site, const struct order_key *key);
 
+/* The trial's checkpoints that are in the runner's folder; NULL: there are
+ * none. */
+const char *outputs_checkpoints(struct arena *arena, const struct site *site,
+                                const struct order_key *key);
+
 /* Whether gs:// URLs are paths to this order's trainers. */
 bool outputs_is_rewritten(const struct site *site, const struct order *order);
 /* The text with MOUNT/BUCKET for each gs://BUCKET in it, in the arena. */

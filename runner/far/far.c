@@ -65,6 +65,7 @@ static void free_far(struct far *far)
         free(far->trees);
         far->trees = next;
     }
+    far_pull_free(far->pull);
     if (far->state >= 0)
         close(far->state);
     if (far->wake >= 0)

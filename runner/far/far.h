@@ -119,6 +119,25 @@ enum far_state { FAR_PENDING, FAR_READY };
  * below the root. */
 enum far_state far_tree(struct far *far, const char *folder, const char *path);
 
+enum far_pulled { FAR_PULLING, FAR_PULLED, FAR_NOT_PULLED };
+struct far_pull_wish {
+    const char *folder; /* of the trial's, here and there */
+    const char *below;  /* a path in it; "": all of it */
+    const char *aside;  /* a folder here that is not there yet, for this alone,
+                           on the same file system */
+};
+/* Makes the folder here have what FOLDER/BELOW there is now, and nothing else:
+ * it changes at once, when all has come. Asked again, it is the same request,
+ * until it has ended; another one replaces it. A connection that lapses does
+ * not end it.
+ * HT_NOT_FOUND    there is no such file or folder there
+ * HT_CONFLICT     it changes again and again
+ * HT_UNAVAILABLE  nothing has come for a minute
+ * HT_CORRUPT      its list or its names are not acceptable, with words
+ * HT_IO           it cannot be written here */
+enum far_pulled far_pull(struct far *far, const struct far_pull_wish *wish,
+                         struct ht_error *err);
+
 /* How often all files there have been looked at. What was there when this was
  * N has come here when it is N + 2. */
 uint64_t far_looks(struct far *far);

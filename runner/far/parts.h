@@ -31,6 +31,8 @@ struct far_tree {
     enum far_state state;
 };
 
+struct far_pull;
+
 struct far {
     const struct site *site;
     struct arena *arena;
@@ -57,6 +59,8 @@ struct far {
     int64_t fault_at; /* monotonic: of one at the place */
     struct far_watch *first;
     struct far_tree *trees;
+    struct far_pull *pull; /* NULL: none */
+    uint64_t lists;        /* that were asked for */
 };
 
 /* far.c; the lock is held. */
@@ -74,6 +78,12 @@ void far_put_ours(struct far *far, struct far_watch *watch, const char *folder);
  * HT_IO       something cannot be written here */
 enum ht_status far_receive(struct far *far, const struct frame *frame,
                            struct ht_error *err);
+
+/* pull.c: takes what it asked for; the lock is held. Errors as above; what is
+ * wrong with the tree alone ends the pull. */
+enum ht_status far_pull_take(struct far *far, const struct frame *frame,
+                             struct ht_error *err);
+void far_pull_free(struct far_pull *pull); /* accepts NULL */
 
 /* link.c: the thread. */
 void *far_link(void *far);

@@ -148,6 +148,10 @@ enum ht_status far_receive(struct far *far, const struct frame *frame,
     case FRAME_WHOLE:
     case FRAME_GONE:
         return take_file(far, frame, err);
+    case FRAME_ENTRY:
+    case FRAME_LISTED:
+    case FRAME_PART:
+        return far_pull_take(far, frame, err);
     case FRAME_FOUND:
         return take_found(far, frame->path, err);
     case FRAME_LOOKED:

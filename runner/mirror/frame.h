@@ -13,7 +13,7 @@
 #include "proto/base/text.h"
 
 enum {
-    FRAME_VERSION = 1,
+    FRAME_VERSION = 2,
     FRAME_DATA = 48 * 1024, /* bytes of data in one frame, at most */
     FRAME_PATH = 4000,      /* bytes of a path, at most */
     FRAME_TAIL = 64,        /* bytes by which a part of a file is compared */
@@ -38,6 +38,9 @@ enum frame_kind {
     FRAME_RENAME, /* path, data: the new path */
     FRAME_REMOVE, /* path: a file or tree */
     FRAME_ASK,    /* number, path: FRAME_THERE answers */
+    FRAME_LIST,   /* number, path: a file or tree, FRAME_ENTRY for each of it,
+                     then FRAME_LISTED */
+    FRAME_READ,   /* path: a file, number: an offset; FRAME_PART answers */
     /* From there. */
     FRAME_THERE,  /* number, mode: 1 if the path exists; what was sent before
                      FRAME_ASK is done */
@@ -46,6 +49,12 @@ enum frame_kind {
     FRAME_GONE,   /* path: a file that is not there any more */
     FRAME_FOUND,  /* path: what an earlier connection has left there */
     FRAME_LOOKED, /* all was sent that was there a moment ago */
+    FRAME_ENTRY,  /* path, mode: the number of FRAME_LIST, number: size, data:
+                     a struct give_entry as text */
+    FRAME_LISTED, /* path, number, mode: 1 if it exists, data: words, why the
+                     list lacks something, or "" */
+    FRAME_PART,   /* path, number: offset, mode: stamp of the file as it is
+                     now, 0: it cannot be read; data: at most FRAME_DATA */
     FRAME_FAULT,  /* data: words, why something cannot be done there */
     FRAME_KINDS
 };

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -17,6 +18,7 @@
 #include "proto/base/whole.h"
 #include "runner/base/disk.h"
 #include "runner/base/safe_path.h"
+#include "runner/mirror/give.h"
 #include "runner/mirror/look.h"
 #include "runner/mirror/place.h"
 
@@ -26,8 +28,6 @@ enum {
     SILENT_MS = 180000, /* the runner asks every 15 s */
     READ_BYTES = 64 * 1024
 };
-
-static const char turn_file[] = "mirror.turn";
 
 struct serve {
     char root[PATH_MAX];
@@ -71,7 +71,7 @@ static void send_fault(struct serve *serve, const char *what, const char *path)
 static bool is_late(const struct serve *serve)
 {
     struct stat is;
-    return fstatat(serve->fd, turn_file, &is, AT_SYMLINK_NOFOLLOW) != 0 ||
+    return fstatat(serve->fd, MIRROR_TURN, &is, AT_SYMLINK_NOFOLLOW) != 0 ||
            is.st_ino != serve->turn;
 }
 
@@ -184,6 +184,10 @@ static bool obey(struct serve *serve, const struct frame *frame)
     else if (frame->kind == FRAME_WATCH || frame->kind == FRAME_HAVE ||
              frame->kind == FRAME_FORGET)
         watch(serve, frame);
+    else if (frame->kind == FRAME_LIST)
+        give_list(serve->fd, frame, send_frame, serve);
+    else if (frame->kind == FRAME_READ)
+        give_part(serve->fd, frame, send_frame, serve);
     else if (frame->kind == FRAME_FOLDER)
         make_folder(serve, frame);
     else if (frame->kind < FRAME_ASK)
@@ -227,6 +231,16 @@ static void listen_always(struct serve *serve)
 
 /* ---- begin ---- */
 
+/* The first process of the pod sees by the lock that a runner is connected; it
+ * is held until this process ends. */
+static void hold_turn(const struct serve *serve)
+{
+    const int fd = openat(serve->fd, MIRROR_TURN,
+                          O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (fd >= 0)
+        (void)flock(fd, LOCK_SH);
+}
+
 static enum ht_status take_root(struct serve *serve, const char *root,
                                 bool in_pod, struct ht_error *err)
 {
@@ -240,11 +254,13 @@ static enum ht_status take_root(struct serve *serve, const char *root,
     serve->fd = open(serve->root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (serve->fd < 0 || (!in_pod && fchmod(serve->fd, 0700) != 0))
         return ht_fail_errno(err, errno, "%s", serve->root);
-    if (disk_write(serve->root, turn_file, "", 0, 0600, err) != HT_OK)
+    if (disk_write(serve->root, MIRROR_TURN, "", 0, 0600, err) != HT_OK)
         return HT_IO;
-    if (fstatat(serve->fd, turn_file, &is, AT_SYMLINK_NOFOLLOW) != 0)
-        return ht_fail_errno(err, errno, "%s/%s", serve->root, turn_file);
+    if (fstatat(serve->fd, MIRROR_TURN, &is, AT_SYMLINK_NOFOLLOW) != 0)
+        return ht_fail_errno(err, errno, "%s/%s", serve->root, MIRROR_TURN);
     serve->turn = is.st_ino;
+    if (in_pod)
+        hold_turn(serve);
     return HT_OK;
 }
 

@@ -10,6 +10,10 @@
 
 #include <stdbool.h>
 
+/* Below ROOT: the file of the process that serves it, which in a pod holds a
+ * shared flock(2) of it. */
+#define MIRROR_TURN "mirror.turn"
+
 /* Until stdin ends, or is silent for minutes; the exit code. `in_pod`: ROOT is
  * a volume of one pod, whose owner may be another user, and keeps its mode. */
 int serve_run(const char *root, bool in_pod);

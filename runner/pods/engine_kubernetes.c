@@ -327,6 +327,13 @@ static enum engine_state pods_engine_poll(struct engine_place *place,
     return pod_run_poll(place->data, place, ending);
 }
 
+static enum engine_bringing pods_engine_bring(struct engine_place *place,
+                                              const char *below,
+                                              struct ht_error *err)
+{
+    return pod_run_bring(place->data, below, err);
+}
+
 static void pods_engine_stop(struct engine_place *place,
                              const struct stop_order *order)
 {
@@ -363,6 +370,7 @@ const struct engine engine_kubernetes = {
     .address = pods_engine_address,
     .start = pods_engine_start,
     .poll = pods_engine_poll,
+    .bring = pods_engine_bring,
     .stop = pods_engine_stop,
     .remove = pods_engine_remove,
     .is_started = pods_engine_is_started,

@@ -7,10 +7,13 @@
 #include "proto/base/log.h"
 #include "proto/base/text.h"
 #include "proto/doc/node.h"
+#include "runner/attempt/outputs.h"
 #include "runner/attempt/replicas.h"
 #include "runner/base/disk.h"
 #include "runner/base/folder.h"
 #include "runner/base/json.h"
+#include "runner/base/safe_path.h"
+#include "runner/base/site.h"
 #include "runner/far/far.h"
 #include "runner/kubernetes/objects.h"
 #include "runner/pods/line.h"
@@ -124,6 +127,7 @@ struct pod_run *pod_run_new(const struct pod_cluster *cluster,
                             .folder = place->folder,
                             .label = pod_attempt_label(arena, &order->key)};
     replicas_init(&run->replicas, place);
+    run->outputs = pod_outputs_of(place, run->replicas.items[0].folder);
     run->members = arena_alloc(arena, order->n_replicas, sizeof *run->members);
     for (size_t i = 0; i < order->n_replicas; i++) {
         run->members[i] = (struct pod_member){.name = order->replicas[i].name};
@@ -212,6 +216,21 @@ static void say_fault(struct pod_run *run, size_t i, struct far *far)
 
 /* ---- a pod that runs ---- */
 
+/* What the trial continues from is there before its trainer begins. */
+static enum far_state put_checkpoints(const struct pod_run *run,
+                                      struct far *far)
+{
+    const struct site *site = run->cluster->site;
+    struct arena *arena = arena_new();
+    const char *folder = outputs_checkpoints(arena, site, &run->order->key);
+    const enum far_state state =
+        run->order->output_dir != NULL || folder == NULL
+            ? FAR_READY
+            : far_tree(far, folder, safe_path_rest(site->state, folder));
+    arena_free(arena);
+    return state;
+}
+
 static void serve(struct pod_run *run, size_t i)
 {
     struct ht_error err;
@@ -235,7 +254,8 @@ static void serve(struct pod_run *run, size_t i)
     far_tick(far);
     if (member->served)
         return;
-    if (far_tree(far, cluster->site->kit, cluster->kit) != FAR_READY) {
+    if (far_tree(far, cluster->site->kit, cluster->kit) != FAR_READY ||
+        put_checkpoints(run, far) != FAR_READY) {
         say_fault(run, i, far);
         return;
     }
@@ -268,6 +288,53 @@ static void look_at_member(struct pod_run *run, size_t i, struct arena *arena)
         serve(run, i);
     else if (seen.waits != NULL)
         say(run, i, seen.waits);
+}
+
+/* ---- its outputs ---- */
+
+static struct far *outputs_far(const struct pod_run *run)
+{
+    const struct pod_member *first = &run->members[0];
+    return first->served ? pod_line_far(first->line) : NULL;
+}
+
+/* Those here change only once all replicas have the ones that they begin with,
+ * and at the end all outputs come, in place of one checkpoint. */
+enum engine_bringing pod_run_bring(struct pod_run *run, const char *below,
+                                   struct ht_error *err)
+{
+    if (run->outputs.until != 0)
+        return ENGINE_BRINGING;
+    for (size_t i = 0; i < run->replicas.n; i++)
+        if (!run->members[i].served && !run->replicas.items[i].ended)
+            return ENGINE_BRINGING;
+    return pod_outputs_bring(&run->outputs, outputs_far(run), below, err);
+}
+
+/* All replicas have ended. What was never begun has none. */
+static bool has_outputs(struct pod_run *run)
+{
+    struct pod_seen seen;
+    const char *why = NULL;
+    const struct pod_member *first = &run->members[0];
+    if (run->outputs.settled || run->removed ||
+        !disk_has(run->replicas.items[0].folder, "shim.json"))
+        return true;
+    struct arena *arena = arena_new();
+    const struct pod_wish wish = {
+        .attempt = run->label, .replica = first->name, .uid = first->uid};
+    if (pods_find(run->cluster->pods, &wish, arena, &seen)) {
+        if (seen.end.over)
+            why = "its pod has ended";
+        else
+            serve(run, 0);
+    } else if (pods_are_known(run->cluster->pods)) {
+        why = "its pod is gone";
+    }
+    const bool settled =
+        pod_outputs_settle(&run->outputs, outputs_far(run), why);
+    arena_free(arena);
+    return settled;
 }
 
 /* ---- the attempt ---- */
@@ -369,6 +436,8 @@ enum engine_state pod_run_poll(struct pod_run *run, struct engine_place *place,
     const enum engine_state state =
         replicas_state(&run->replicas, place, ending);
     if (state == ENGINE_ENDED) {
+        if (!has_outputs(run))
+            return ENGINE_RUNNING;
         pod_run_remove(run);
         return state;
     }

@@ -16,6 +16,7 @@
 #include "runner/attempt/replicas.h"
 #include "runner/kubernetes/fields.h"
 #include "runner/kubernetes/kubeconfig.h"
+#include "runner/pods/outputs.h"
 #include "runner/pods/shim_maps.h"
 
 struct kube;
@@ -45,6 +46,7 @@ struct pod_run {
     const char *folder, *label;
     struct replicas replicas;
     struct pod_member *members; /* of each replica */
+    struct pod_outputs outputs;
     size_t n_objects;
     struct maker_object *objects;
     struct maker_task *making; /* NULL: they are made */
@@ -61,6 +63,8 @@ struct pod_run *pod_run_new(const struct pod_cluster *cluster,
 enum engine_state pod_run_poll(struct pod_run *run, struct engine_place *place,
                                struct ending *ending);
 void pod_run_stop(struct pod_run *run, const struct stop_order *order);
+enum engine_bringing pod_run_bring(struct pod_run *run, const char *below,
+                                   struct ht_error *err);
 bool pod_run_is_started(struct pod_run *run);
 /* Why it does not begin, in the arena; NULL: no reason is known. */
 const char *pod_run_why(const struct pod_run *run, struct arena *arena);

@@ -6,6 +6,7 @@
 #include "proto/doc/json.h"
 #include "proto/doc/node.h"
 #include "proto/job/pod_overlay.h"
+#include "runner/attempt/outputs.h"
 #include "runner/attempt/prepare.h"
 #include "runner/base/json.h"
 #include "runner/base/safe_path.h"
@@ -14,7 +15,8 @@
 #include "runner/pods/shim_maps.h"
 
 enum {
-    STOP_EXTRA_S = 15,        /* for the shim, after the trainer's grace */
+    STOP_EXTRA_S = 40,        /* for the shim, after the trainer's grace: more
+                                 than its POD_OUTPUTS_MS */
     KEPT_S = 7 * 24 * 60 * 60 /* a net: runners remove what has ended */
 };
 
@@ -110,6 +112,8 @@ enum ht_status pod_check(const struct order *order, struct ht_error *err)
         field = "network";
     else if (options->privileged || options->host_pid)
         field = "privileged";
+    else if (order->output_dir != NULL && order->output_dir[0] == '/')
+        field = "outputDir";
     else if (!read_user(options->user, &uid, &gid))
         return ht_fail(err, HT_PRECONDITION,
                        "user: on Kubernetes it is UID or UID:GID, not %.80s",
@@ -216,21 +220,20 @@ static void put_mount(struct text *out, const char *name, const char *path,
     json_close(out);
 }
 
-/* The folders of replica_view.h: the replica's own is part of what the mirror
- * serves. */
+/* The folders of replica_view.h: the replica's own, and the trial's with its
+ * outputs, are part of what the mirror serves. */
 static void put_mounts(struct text *out, const struct pod_shape *shape,
                        const char *folder)
 {
-    static const char *const outputs[] = {"model", "checkpoints", "logs"};
     struct arena *arena = arena_new();
+    const char *trial =
+        outputs_trial_folder(arena, shape->site, &shape->order->key);
     json_open_list(out, "volumeMounts");
     put_mount(out, "hypertune-bin", POD_BIN, NULL, false);
     put_mount(out, "hypertune-state", POD_ROOT, NULL, false);
     put_mount(out, "hypertune-state", CONTAINER_TRIAL, folder, true);
-    for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++)
-        put_mount(out, "hypertune-state",
-                  arena_printf(arena, CONTAINER_OUTPUT "/%s", outputs[i]),
-                  arena_printf(arena, "output/%s", outputs[i]), false);
+    put_mount(out, "hypertune-state", CONTAINER_OUTPUT,
+              safe_path_rest(shape->site->state, trial), false);
     if (shape->order->container.shm_bytes > 0)
         put_mount(out, "hypertune-shm", "/dev/shm", NULL, false);
     json_close_list(out);

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
@@ -18,14 +19,16 @@
 #include "runner/base/disk.h"
 #include "runner/base/folder.h"
 #include "runner/mirror/names.h"
+#include "runner/mirror/serve.h"
 #include "runner/shim/child_shim.h"
 #include "runner/shim/shim.h"
 
 enum {
     FIRST_DELAY_MS = 50, /* between looks for launch.json */
     LONGEST_DELAY_MS = 250,
-    LEAVE_MS = 10 * 60 * 1000, /* for the runner to take the end */
-    MOST_MESSAGE = 4096        /* bytes of a termination message */
+    LEAVE_MS = 10 * 60 * 1000, /* for a runner to connect again */
+    LOOK_MS = 250,
+    MOST_MESSAGE = 4096 /* bytes of a termination message */
 };
 
 /* Each byte of a reason has at most 6 in JSON. */
@@ -37,6 +40,7 @@ static const char with_pod[] = "stopped: the cluster ends the pod";
 
 struct pod {
     struct arena *arena;
+    const char *turn;   /* file that a mirror holds */
     const char *folder; /* absolute */
     int signals;        /* signalfd */
     bool ending;        /* the cluster ends the pod */
@@ -132,14 +136,38 @@ static void leave_message(struct pod *pod)
     close(fd);
 }
 
-/* The runner deletes the pod once it has the end. */
+/* Whether a runner is connected. */
+static bool is_served(const struct pod *pod)
+{
+    const int fd =
+        open(pod->turn, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    const bool served = flock(fd, LOCK_EX | LOCK_NB) != 0;
+    close(fd);
+    return served;
+}
+
+/* It deletes the pod once it has the end and the outputs. */
 static void wait_for_runner(struct pod *pod)
 {
-    const int64_t until =
-        clock_monotonic_ms() + (pod->ending ? POD_LAST_MS : LEAVE_MS);
-    int64_t left = until - clock_monotonic_ms();
-    while (left > 0 && pause_for(pod, left))
-        left = until - clock_monotonic_ms();
+    const bool was_ending = pod->ending;
+    int64_t served_at = clock_monotonic_ms(), ending_at = served_at;
+    for (;;) {
+        const int64_t now = clock_monotonic_ms();
+        const bool served = is_served(pod);
+        if (served)
+            served_at = now;
+        if (!pod->ending)
+            ending_at = now;
+        const int64_t wait_ms = served       ? POD_OUTPUTS_MS
+                                : was_ending ? POD_LAST_MS
+                                             : 0;
+        if (pod->ending ? now - ending_at >= wait_ms
+                        : now - served_at >= LEAVE_MS)
+            return;
+        (void)pause_for(pod, LOOK_MS);
+    }
 }
 
 static int code_of_end(const struct pod *pod)
@@ -168,6 +196,7 @@ int pod_run(const char *root, const char *folder)
     }
     struct arena *arena = arena_new();
     struct pod pod = {.arena = arena,
+                      .turn = arena_printf(arena, "%s/" MIRROR_TURN, root),
                       .folder = arena_printf(arena, "%s/%s", root, folder),
                       .signals = open_signals()};
     int code = POD_ENDED;

@@ -6,9 +6,10 @@
 #define HT_RUNNER_SHIM_POD_H
 
 /* Between the trainer's end and the container's, when the cluster ends the pod:
- * for the mirror to bring the last lines. A pod's grace is the trainer's and
- * this. */
-enum { POD_LAST_MS = 5000 };
+ * for a runner to connect and take the last lines, and for one that is
+ * connected to take the outputs. A pod's grace is the trainer's and the longer
+ * one. */
+enum { POD_LAST_MS = 5000, POD_OUTPUTS_MS = 30000 };
 
 /* The exit code of a pod in which no trial began, since a signal came first. */
 enum { POD_ENDED = 143 };
@@ -19,8 +20,9 @@ enum { POD_ENDED = 143 };
  * environment and, over that, the one of launch.json. A signal that ends a
  * container (SIGTERM, or its image's STOPSIGNAL) ends the trainer with its
  * grace, as lost. Then exit.json is also the container's termination message,
- * and this process waits up to 10 minutes for such a signal, POD_LAST_MS when
- * one came before.
+ * and this process waits for such a signal: up to 10 minutes without a runner
+ * that is connected. After a signal it waits as said above, and no longer than
+ * the runner is connected.
  *
  * Returns the trainer's exit code, 128 + N for signal N, but never 0 unless the
  * trainer has succeeded: then 143; POD_ENDED; SHIM_USAGE for such paths;
