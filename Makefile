@@ -179,6 +179,7 @@ $(B)/bin/hypertune-shim-loader: $(LOADER_SRC) Makefile
 
 # The spec's grammar is embedded, `hypertune help spec` prints it.
 $(B)/obj/hypertune/cli/frame/schema.o: proto/native.schema.json
+$(B)/obj/hypertune/cli/host/manifest.o: hypertune/cli/host/manifest.yaml
 
 $(B)/bin/hypertune: $(call obj,hypertune/main.c) $(call archive,cli) \
   $(call archive,hypertune) $(call archive,proto)

@@ -7,20 +7,6 @@
 #include "runner/base/json.h"
 #include "runner/kubernetes/client.h"
 
-/* All that a runner does in its namespace; nothing outside of it. The last one
- * is for clusters that have JobSets. */
-static const struct kube_right wanted[] = {
-    {"batch", "jobs", "create get list delete"},
-    {"", "pods", "list watch delete"},
-    /* A WebSocket is a GET; Kubernetes 1.35 asks for what a POST needs, too. */
-    {"", "pods/exec", "create get"},
-    {"", "services", "create get list delete"},
-    {"", "configmaps", "create get"},
-    {"", "events", "list"},
-    {"jobset.x-k8s.io", "jobsets", "create get list delete"},
-};
-enum { RIGHTS = sizeof wanted / sizeof *wanted, JOB_SETS = RIGHTS - 1 };
-
 /* ---- questions ---- */
 
 static const char *make_review(struct arena *arena, const char *namespace,
@@ -86,22 +72,22 @@ static enum ht_status ask_right(struct kube *kube, const char *namespace,
 
 enum ht_status kube_access_ask(struct kube *kube,
                                const struct kube_place *place,
-                               struct arena *arena, struct kube_access *access,
+                               struct arena *arena, struct kube_rights *missing,
                                struct ht_error *err)
 {
-    const size_t n = place->job_sets ? RIGHTS : JOB_SETS;
-    struct kube_access found = {
-        .missing = arena_alloc(arena, RIGHTS, sizeof *found.missing)};
-    for (size_t i = 0; i < n; i++) {
-        struct kube_right *next = &found.missing[found.n];
-        *next = wanted[i];
-        const enum ht_status status = ask_right(
-            kube, place->namespace, &wanted[i], arena, &next->verbs, err);
+    size_t n = 0;
+    const size_t all = kube_rights.n - !place->job_sets;
+    struct kube_right *found = arena_alloc(arena, all, sizeof *found);
+    for (size_t i = 0; i < all; i++) {
+        const struct kube_right *right = &kube_rights.items[i];
+        found[n] = *right;
+        const enum ht_status status = ask_right(kube, place->namespace, right,
+                                                arena, &found[n].verbs, err);
         if (status != HT_OK)
             return status;
-        found.n += next->verbs[0] != '\0';
+        n += found[n].verbs[0] != '\0';
     }
-    *access = found;
+    *missing = (struct kube_rights){n, found};
     return HT_OK;
 }
 
@@ -110,27 +96,16 @@ enum ht_status kube_access_job_sets(struct kube *kube, const char *namespace,
 {
     const char *missing;
     struct arena *arena = arena_new();
+    const struct kube_right *last = &kube_rights.items[kube_rights.n - 1];
     const enum ht_status status =
-        ask_right(kube, namespace, &wanted[JOB_SETS], arena, &missing, err);
+        ask_right(kube, namespace, last, arena, &missing, err);
     *allowed = status == HT_OK && missing[0] == '\0';
     arena_free(arena);
     return status;
 }
 
-/* ---- the Role ---- */
-
-/* "get list" as ["get", "list"]. */
-static void put_verbs(struct text *out, const char *verbs)
-{
-    text_puts(out, "[\"");
-    for (; *verbs != '\0'; verbs++)
-        text_append(out, *verbs == ' ' ? "\", \"" : verbs,
-                    *verbs == ' ' ? 4 : 1);
-    text_puts(out, "\"]");
-}
-
 const char *kube_access_role(struct arena *arena, const char *namespace,
-                             const struct kube_access *access)
+                             const struct kube_rights *missing)
 {
     struct text out = {0};
     text_puts(&out, "apiVersion: rbac.authorization.k8s.io/v1\n"
@@ -139,14 +114,7 @@ const char *kube_access_role(struct arena *arena, const char *namespace,
                     "  name: hypertune-runner\n"
                     "  namespace: ");
     quote_json(&out, namespace);
-    text_puts(&out, "\nrules:\n");
-    for (size_t i = 0; i < access->n; i++) {
-        const struct kube_right *right = &access->missing[i];
-        text_printf(&out,
-                    "- apiGroups: [\"%s\"]\n  resources: [\"%s\"]\n  verbs: ",
-                    right->group, right->resource);
-        put_verbs(&out, right->verbs);
-        text_puts(&out, "\n");
-    }
+    text_puts(&out, "\n");
+    kube_rights_put(&out, missing);
     return text_take(&out, arena);
 }

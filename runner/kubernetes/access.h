@@ -4,32 +4,23 @@
 #define HT_RUNNER_KUBERNETES_ACCESS_H
 
 #include <stdbool.h>
-#include <stddef.h>
 
 #include "proto/base/arena.h"
 #include "proto/base/error.h"
+#include "proto/job/kube_rights.h"
 
 struct kube;
-
-struct kube_right {
-    const char *group;    /* "batch"; "" is the first API */
-    const char *resource; /* "pods/log" */
-    const char *verbs;    /* "get list", separated by blanks */
-};
-struct kube_access { /* in the arena */
-    size_t n;        /* 0: nothing is missing */
-    struct kube_right *missing;
-};
 
 struct kube_place {
     const char *namespace;
     bool job_sets; /* the cluster has them, see fields.h */
 };
 /* Asks the cluster about every verb of every right (SelfSubjectAccessReview),
- * which any known user may. Errors of kube_call(). */
+ * which any known user may. What is missing is in the arena. Errors of
+ * kube_call(). */
 enum ht_status kube_access_ask(struct kube *kube,
                                const struct kube_place *place,
-                               struct arena *arena, struct kube_access *access,
+                               struct arena *arena, struct kube_rights *missing,
                                struct ht_error *err);
 /* Only about JobSets, which a runner can do without. Errors of kube_call(). */
 enum ht_status kube_access_job_sets(struct kube *kube, const char *namespace,
@@ -37,6 +28,6 @@ enum ht_status kube_access_job_sets(struct kube *kube, const char *namespace,
 
 /* A Role with what is missing, as YAML for kubectl apply; in the arena. */
 const char *kube_access_role(struct arena *arena, const char *namespace,
-                             const struct kube_access *access);
+                             const struct kube_rights *missing);
 
 #endif

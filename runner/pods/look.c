@@ -24,7 +24,7 @@ static enum ht_status put_cluster(const struct kube_config *config,
                                   struct ht_error *err)
 {
     struct kube_fields fields;
-    struct kube_access access;
+    struct kube_rights missing;
     struct kube *kube = kube_new(config);
     enum ht_status status = kube_fields_ask(kube, &fields, err);
     if (status == HT_OK) {
@@ -33,11 +33,11 @@ static enum ht_status put_cluster(const struct kube_config *config,
             arena_printf(arena, "%d.%d", fields.major, fields.minor));
         const struct kube_place place = {.namespace = config->namespace,
                                          .job_sets = fields.job_sets};
-        status = kube_access_ask(kube, &place, arena, &access, err);
+        status = kube_access_ask(kube, &place, arena, &missing, err);
     }
-    if (status == HT_OK && access.n > 0)
+    if (status == HT_OK && missing.n > 0)
         json_put_string(out, "role",
-                        kube_access_role(arena, config->namespace, &access));
+                        kube_access_role(arena, config->namespace, &missing));
     kube_free(kube);
     return status;
 }

@@ -1,6 +1,9 @@
 """People whom a declared proxy names by a header, and everyone else who sends
 that header."""
 
+import os
+import subprocess
+
 import api
 import harness
 import tap
@@ -120,6 +123,28 @@ def people_read_unless_told_otherwise():
             server = kept
 
 
+def a_network_has_the_addresses_of_its_bits():
+    global server
+    kept = server
+    with harness.Server("--behind-proxy", "::1/128,127.0.0.8/30", *OPTIONS[2:],
+                        "--runner", "none") as server:
+        try:
+            for source, status in (("127.0.0.7", 401), ("127.0.0.8", 200),
+                                   ("127.0.0.11", 200), ("127.0.0.12", 401)):
+                tap.equal(named("eve", "GET", STUDIES, source=source).status,
+                          status, source)
+        finally:
+            server = kept
+    for wrong in ("10.0.0.0/33", "10.0.0.0/", "::/129", "10.0.0.0/-1"):
+        done = subprocess.run(
+            (os.path.join(harness.bin_dir(), "hypertuned"), "--data",
+             os.path.join(kept.data, "no"), "--public-name", NAME,
+             "--listen", "127.0.0.1:0", "--report-listen",
+             "tcp://127.0.0.1:0", "--behind-proxy", wrong), stderr=subprocess.PIPE, text=True)
+        tap.true(done.returncode != 0, wrong)
+        tap.contains("networks such as", done.stderr, wrong)
+
+
 OPTIONS = ("--behind-proxy", PROXY, "--public-name", NAME,
            "--proxy-user-header", "X-Forwarded-User")
 with harness.Server(*OPTIONS, "--proxy-role", "submit", "--runner",
@@ -134,4 +159,5 @@ with harness.Server(*OPTIONS, "--proxy-role", "submit", "--runner",
         events_and_the_audit_log_name_the_person,
         no_token_can_have_a_persons_name,
         people_read_unless_told_otherwise,
+        a_network_has_the_addresses_of_its_bits,
     ])

@@ -117,6 +117,70 @@ def kinds(minor):
             lastTimestamp=ANY))}
 
 
+def every(names, **others):
+    return dict(dict.fromkeys(names.split(), ANY), **others)
+
+
+SELECTOR = every("matchLabels matchExpressions")
+PROBE = every("periodSeconds failureThreshold timeoutSeconds "
+              "initialDelaySeconds successThreshold tcpSocket exec "
+              "terminationGracePeriodSeconds grpc",
+              httpGet=every("path port host scheme httpHeaders"))
+CLAIM_SPEC = every("accessModes resources storageClassName selector "
+                   "volumeMode volumeName dataSource dataSourceRef")
+SERVER_POD = dict(POD_SPEC, containers=[dict(
+    CONTAINER, startupProbe=PROBE, readinessProbe=PROBE, livenessProbe=PROBE,
+    securityContext=every("allowPrivilegeEscalation readOnlyRootFilesystem "
+                          "privileged runAsUser runAsGroup runAsNonRoot "
+                          "procMount seLinuxOptions seccompProfile "
+                          "windowsOptions", capabilities=every("add drop")))],
+    securityContext=every("fsGroup fsGroupChangePolicy runAsGroup "
+                          "runAsNonRoot runAsUser seLinuxOptions "
+                          "seccompProfile supplementalGroups sysctls"))
+PEER = every("ipBlock", podSelector=SELECTOR, namespaceSelector=SELECTOR)
+BACKEND = {"service": {"name": ANY, "port": every("name number")},
+           "resource": ANY}
+# What `hypertune kubernetes manifest` makes and no runner sends.
+SERVER_KINDS = {
+    "Namespace v1": {"spec": ANY},
+    "ServiceAccount v1": every("secrets imagePullSecrets "
+                               "automountServiceAccountToken"),
+    "Role rbac.authorization.k8s.io/v1": {"rules": [every(
+        "apiGroups resources verbs resourceNames nonResourceURLs")]},
+    "RoleBinding rbac.authorization.k8s.io/v1": {
+        "roleRef": every("apiGroup kind name"),
+        "subjects": [every("apiGroup kind name namespace")]},
+    "Service v1": {"spec": dict(SERVICE_SPEC, ports=[every(
+        "name port targetPort protocol nodePort appProtocol")])},
+    "StatefulSet apps/v1": {"spec": every(
+        "replicas serviceName podManagementPolicy updateStrategy "
+        "revisionHistoryLimit minReadySeconds ordinals "
+        "persistentVolumeClaimRetentionPolicy", selector=SELECTOR,
+        template={"metadata": META, "spec": SERVER_POD},
+        volumeClaimTemplates=[{"metadata": META, "spec": CLAIM_SPEC,
+                               "apiVersion": ANY, "kind": ANY}])},
+    "PodDisruptionBudget policy/v1": {"spec": every(
+        "maxUnavailable minAvailable unhealthyPodEvictionPolicy",
+        selector=SELECTOR)},
+    "NetworkPolicy networking.k8s.io/v1": {"spec": every(
+        "policyTypes egress", podSelector=SELECTOR, ingress=[{
+            "ports": [every("port protocol endPort")], "from": [PEER]}])},
+    "Ingress networking.k8s.io/v1": {"spec": every(
+        "ingressClassName defaultBackend", tls=[every("hosts secretName")],
+        rules=[{"host": ANY, "http": {"paths": [
+            {"path": ANY, "pathType": ANY, "backend": BACKEND}]}}])},
+    "ServiceMonitor monitoring.coreos.com/v1": {"spec": every(
+        "namespaceSelector jobLabel targetLabels", selector=SELECTOR,
+        endpoints=[every("port path interval scheme tlsConfig",
+                         authorization={"type": ANY, "credentials": every(
+                             "name key optional")})])}}
+
+
+def check_server_kind(value):
+    known = SERVER_KINDS["%s %s" % (value["kind"], value["apiVersion"])]
+    check_strict(dict(known, apiVersion=ANY, kind=ANY, metadata=META), value)
+
+
 def unknown(fields, value, path=""):
     """The paths of what is not among the fields."""
     if isinstance(fields, list):

@@ -117,7 +117,7 @@ static enum ht_status print_fields(struct kube *kube, struct ht_error *err)
 static enum ht_status print_access(struct shell *shell, struct arena *arena,
                                    struct ht_error *err)
 {
-    struct kube_access access;
+    struct kube_rights missing;
     struct kube_fields fields;
     const char *namespace = shell->config.namespace;
     enum ht_status status = kube_fields_ask(shell->kube, &fields, err);
@@ -125,10 +125,11 @@ static enum ht_status print_access(struct shell *shell, struct arena *arena,
         return status;
     const struct kube_place place = {.namespace = namespace,
                                      .job_sets = fields.job_sets};
-    status = kube_access_ask(shell->kube, &place, arena, &access, err);
+    status = kube_access_ask(shell->kube, &place, arena, &missing, err);
     if (status == HT_OK)
-        printf("%zu\n%s", access.n,
-               access.n > 0 ? kube_access_role(arena, namespace, &access) : "");
+        printf("%zu\n%s", missing.n,
+               missing.n > 0 ? kube_access_role(arena, namespace, &missing)
+                             : "");
     return status;
 }
 

@@ -9,12 +9,20 @@
 
 #include "proto/base/arena.h"
 #include "proto/base/limits.h"
+#include "proto/base/number.h"
+
+enum { V6_BITS = 128, V4_BITS = 32, NETWORK_BYTES = INET6_ADDRSTRLEN + 4 };
+
+struct network {
+    struct in6_addr address; /* of IPv4 mapped into IPv6 */
+    int bits;                /* so many of it count */
+};
 
 struct proxies {
     bool insecure;
     const char *user_header; /* or NULL */
     size_t n;
-    char (*items)[INET6_ADDRSTRLEN];
+    struct network *items;
 };
 
 /* One address, in the form of struct peer's. */
@@ -35,6 +43,33 @@ static bool read_address(const char *word, size_t len,
     return (IN6_IS_ADDR_V4MAPPED(&v6)
                 ? inet_ntop(AF_INET, &v6.s6_addr[12], address, INET6_ADDRSTRLEN)
                 : inet_ntop(AF_INET6, &v6, address, INET6_ADDRSTRLEN)) != NULL;
+}
+
+static struct in6_addr map_address(const char *address)
+{
+    struct in6_addr mapped = {.s6_addr = {[10] = 0xff, [11] = 0xff}};
+    if (inet_pton(AF_INET, address, &mapped.s6_addr[12]) != 1)
+        inet_pton(AF_INET6, address, &mapped);
+    return mapped;
+}
+
+/* "ADDRESS" or "ADDRESS/BITS". */
+static bool read_network(const char *word, size_t len, struct network *network)
+{
+    char copy[NETWORK_BYTES], address[INET6_ADDRSTRLEN];
+    const size_t address_len = strcspn(word, "/,");
+    if (len >= sizeof copy || !read_address(word, address_len, address))
+        return false;
+    memcpy(copy, word, len);
+    copy[len] = '\0';
+    const int most = strchr(address, ':') != NULL ? V6_BITS : V4_BITS;
+    int64_t bits = most;
+    if (address_len < len && (!number_int64(copy + address_len + 1, &bits) ||
+                              bits < 0 || bits > most))
+        return false;
+    *network =
+        (struct network){map_address(address), (int)bits + V6_BITS - most};
+    return true;
 }
 
 /* Not one that means something else already. */
@@ -67,11 +102,11 @@ enum ht_status proxies_new(const struct proxies_wanted *wanted,
         const size_t len = strcspn(word, ",");
         made->items =
             ht_xrealloc(made->items, made->n + 1, sizeof *made->items);
-        if (!read_address(word, len, made->items[made->n++])) {
+        if (!read_network(word, len, &made->items[made->n++])) {
             proxies_free(made);
             return ht_fail(err, HT_INVALID,
                            "--behind-proxy takes addresses of IPv4 or IPv6, "
-                           "not \"%.*s\"",
+                           "or networks such as 10.0.0.0/8, not \"%.*s\"",
                            (int)(len < 80 ? len : 80), word);
         }
         word += len;
@@ -94,10 +129,22 @@ const char *proxies_user_header(const struct proxies *proxies)
     return proxies->user_header;
 }
 
-static bool is_declared(const struct proxies *proxies, const char *address)
+static bool has_address(const struct network *network,
+                        const struct in6_addr *address)
 {
+    const size_t bytes = (size_t)network->bits / 8;
+    const unsigned mask = 0xffU << (8 - network->bits % 8) & 0xff;
+    return memcmp(network->address.s6_addr, address->s6_addr, bytes) == 0 &&
+           (mask == 0 ||
+            ((network->address.s6_addr[bytes] ^ address->s6_addr[bytes]) &
+             mask) == 0);
+}
+
+static bool is_declared(const struct proxies *proxies, const char *from)
+{
+    const struct in6_addr address = map_address(from);
     for (size_t i = 0; i < proxies->n; i++)
-        if (strcmp(proxies->items[i], address) == 0)
+        if (has_address(&proxies->items[i], &address))
             return true;
     return false;
 }

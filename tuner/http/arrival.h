@@ -14,7 +14,7 @@ struct proxies;
 
 /* What the options say of them; borrowed. */
 struct proxies_wanted {
-    const char *list;        /* "ADDRESS,ADDRESS" */
+    const char *list;        /* "ADDRESS,NETWORK/BITS" */
     const char *user_header; /* by which they name a person; NULL: none */
     bool insecure;           /* others are served, too */
 };

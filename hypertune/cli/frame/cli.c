@@ -16,6 +16,7 @@
 #include "hypertune/cli/frame/server.h"
 #include "hypertune/cli/frame/shell.h"
 #include "proto/base/token.h"
+#include "proto/base/whole.h"
 #include "proto/base/words.h"
 
 enum {
@@ -245,6 +246,23 @@ int cli_print_to(FILE *file, struct text *out)
         fprintf(stderr, "hypertune: cannot write to stdout: %s\n",
                 strerror(cause));
     return CLI_REFUSED;
+}
+
+int cli_print_into(struct cli *cli, const char *path, struct text *out)
+{
+    const int flags =
+        O_WRONLY | O_CREAT | O_CLOEXEC | (cli->set.force ? O_TRUNC : O_EXCL);
+    const int fd = open(path, flags, 0644);
+    if (fd < 0 && errno == EEXIST)
+        return cli_fail(cli, CLI_CONFLICT,
+                        "%s is there already; --force overwrites it", path);
+    const bool whole = fd >= 0 && whole_write(fd, out->data, out->len);
+    const int cause = errno;
+    text_free(out);
+    if ((fd >= 0 && close(fd) != 0) || !whole)
+        return cli_fail(cli, CLI_REFUSED, "cannot write %s: %s", path,
+                        strerror(cause));
+    return CLI_DONE;
 }
 
 int cli_print(struct text *out)

@@ -105,6 +105,11 @@ struct cli_settings {
     bool unset;
     /* fetch */
     bool checkpoint;
+    /* kubernetes */
+    const char *namespace, *storage, *storage_class, *ingress, *tls_secret;
+    const char *kustomize;
+    struct words peers;
+    bool monitor;
 };
 
 struct cli_command;
@@ -229,6 +234,9 @@ __attribute__((format(printf, 2, 3))) void cli_say(const struct cli *cli,
 int cli_print(struct text *out);
 /* The same to stdout or stderr. */
 int cli_print_to(FILE *file, struct text *out);
+/* The same to a new file, or with --force over one that is there; CLI_CONFLICT
+ * where there is one. */
+int cli_print_into(struct cli *cli, const char *path, struct text *out);
 
 /* Asks on the terminal; true when the answer equals `want` ("yes" also takes
  * y). False when there is no terminal or the answer is another. */

@@ -91,6 +91,8 @@ cli_run cli_doctor, cli_gcloud_env, cli_local_run;
 cli_run cli_backup, cli_restore, cli_verify;
 /* host/token.c, host/tls.c, host/seal.c */
 cli_run cli_token, cli_share, cli_tls, cli_unseal;
+/* host/manifest.c */
+cli_run cli_kubernetes;
 /* help.c */
 cli_run cli_version, cli_help;
 /* Append the list of commands, or the help of one command. */

@@ -507,23 +507,11 @@ int cli_write_spec(struct cli *cli)
 {
     const char *path =
         cli->args.words.n == 1 ? cli->args.words.items[0] : "spec.yaml";
-    int flags =
-        O_WRONLY | O_CREAT | O_CLOEXEC | (cli->set.force ? O_TRUNC : O_EXCL);
-    int fd = open(path, flags, 0644);
-    if (fd < 0 && errno == EEXIST)
-        return cli_fail(cli, CLI_CONFLICT,
-                        "%s is there already; --force overwrites it", path);
-    FILE *file = fd >= 0 ? fdopen(fd, "w") : NULL;
-    if (file == NULL)
-        return cli_fail(cli, CLI_REFUSED, "cannot write %s: %s", path,
-                        strerror(errno));
     struct text spec = {0};
     native_template(guess_command(cli), NULL, &spec);
-    fputs(spec.data, file);
-    text_free(&spec);
-    if (fclose(file) != 0)
-        return cli_fail(cli, CLI_REFUSED, "cannot write %s: %s", path,
-                        strerror(errno));
+    const int code = cli_print_into(cli, path, &spec);
+    if (code != CLI_DONE)
+        return code;
     cli_say(cli, "wrote %s; next: edit it, then hypertune check %s", path,
             path);
     return CLI_DONE;
