@@ -109,7 +109,7 @@ TOOLS := $(patsubst tests/tools/%.c,$(B)/tests/tools/%,$(sort $(wildcard tests/t
 .SECONDARY:
 .DELETE_ON_ERROR:
 .PHONY: all demo rooms rooms-docs check test-programs bench bench-search bench-peers bench-demo screenshot lint lint-layers lint-headers \
-  lint-format lint-tidy format install deb wheel clean help deps deps-check check-threads \
+  lint-format lint-tidy format install deb image wheel clean help deps deps-check check-threads \
   check-containers check-slurm fuzz torture coverage
 
 all: $(PROGRAMS) $(LIBRARIES) $(TRAINERS) $(KIT) ## build everything
@@ -372,6 +372,10 @@ wheel: ## one file for pip, with programs, libraries and client, in build/wheel
 deb: ## a Debian package in build/deb
 	@.ci/deps build deb
 	@debian/build.sh build/deb
+
+image: deb ## the server as an OCI image in build/image, as root
+	@.ci/deps containers
+	@debian/image.sh build/deb/hypertune_*.deb build/image/hypertune-$(VERSION).tar
 
 # ---- lint ----
 SOURCES := $(foreach f,proto algorithms tuner runner hypertune examples tests \

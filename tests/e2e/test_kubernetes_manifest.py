@@ -4,7 +4,9 @@ HT_KUBECONFIG names also by its API server, and where HT_KUBE_IMAGE names an
 image of the server that its nodes have, a study runs there, too."""
 
 import contextlib
+import json
 import os
+import re
 import shutil
 import subprocess
 import tempfile
@@ -113,7 +115,7 @@ def real_namespace():
     """A kubectl in a namespace with the policy "restricted"."""
     if not REAL:
         raise tap.Skip("no real cluster (HT_KUBECONFIG)")
-    name = "ht-manifest-%d" % os.getpid()
+    name = "ht-manifest-" + os.urandom(4).hex()
 
     def kubectl(*words, **more):
         return run("kubectl", "--kubeconfig", REAL, "-n", name, *words, **more)
@@ -135,8 +137,85 @@ def a_real_server_takes_each_object():
         tap.equal(len(said.splitlines()), len(made), said)
 
 
+def bind_volume(kubectl, namespace, folder):
+    """A folder of this machine, which is the node, for the server's claim."""
+    node = kubectl("get", "nodes", "-o", "jsonpath={.items[0].metadata.name}")
+    kubectl("create", "-f", "-", text=yaml.safe_dump({
+        "apiVersion": "v1", "kind": "PersistentVolume",
+        "metadata": {"name": namespace},
+        "spec": {"capacity": {"storage": "1Gi"}, "local": {"path": folder},
+                 "accessModes": ["ReadWriteOnce"],
+                 "persistentVolumeReclaimPolicy": "Retain",
+                 "claimRef": {"namespace": namespace,
+                              "name": "data-hypertune-0"},
+                 "nodeAffinity": {"required": {"nodeSelectorTerms": [
+                     {"matchExpressions": [
+                         {"key": "kubernetes.io/hostname", "operator": "In",
+                          "values": [node]}]}]}}}}))
+
+
+@contextlib.contextmanager
+def forwarded(kubectl_words):
+    """The URL of the server here: at its own port, which it is called by."""
+    address = "127.%d.%d.%d" % tuple(1 + byte % 250 for byte in os.urandom(3))
+    process = subprocess.Popen(kubectl_words + (
+        "port-forward", "--address", address, "svc/hypertune", "8470"), stdout=subprocess.PIPE,
+        text=True)
+    try:
+        yield "http://" + re.match("Forwarding from (\\S+) ->",
+                                   process.stdout.readline()).group(1)
+    finally:
+        process.terminate()
+        process.wait()
+
+
+def a_study_runs_inside_a_real_cluster():
+    image = os.environ.get("HT_KUBE_IMAGE")
+    if not image:
+        raise tap.Skip("no image of the server (HT_KUBE_IMAGE)")
+    with real_namespace() as (name, kubectl), \
+            tempfile.TemporaryDirectory() as folder:
+        try:
+            bind_volume(kubectl, name, folder)
+            run_study(name, kubectl, image, folder)
+        finally:
+            kubectl("delete", "pv", name, "--wait=false")
+
+
+def run_study(name, kubectl, image, folder):
+    kubectl("apply", "-f", "-", text=manifest(
+        "--namespace", name, "--image", image, "--storage", "1Gi"))
+    kubectl("rollout", "status", "sts/hypertune",
+            "--timeout=%ds" % harness.PATIENCE)
+    token = os.path.join(folder, "token-of-here")
+    with open(os.open(token, os.O_WRONLY | os.O_CREAT, 0o600), "w",
+              encoding="utf-8") as file:
+        file.write(kubectl("exec", "sts/hypertune", "--", "cat",
+                           "/data/hypertune/token"))
+    tap.contains("http://127.0.0.1:8470/", kubectl(
+        "exec", "sts/hypertune", "--", "hypertune", "ui", "--no-open"))
+    spec = os.path.join(folder, "spec.json")
+    with open(spec, "w", encoding="utf-8") as file:
+        json.dump(pod_trials.spec("inside", pod_trials.shell(
+            "echo score=${x}"), trials=3, parallel=2,
+                                 container={"user": "1000:1000"}), file)
+    with forwarded(("kubectl", "--kubeconfig", REAL, "-n", name)) as url:
+        def hypertune(*words):
+            return run(os.path.join(harness.bin_dir(), "hypertune"),
+                       "--server", url, "--token-file", token, *words)
+        hypertune("submit", spec, "--wait")
+        best = json.loads(hypertune("best", "inside", "-o", "json"))
+    tap.true(0 <= best["hypertune"]["objective"] <= 1, best)
+    kubectl("delete", "pod", "hypertune-0")  # its data stays
+    kubectl("rollout", "status", "sts/hypertune",
+            "--timeout=%ds" % harness.PATIENCE)
+    tap.equal(json.loads(kubectl("exec", "sts/hypertune", "--", "hypertune",
+                                 "best", "inside", "-o", "json")), best)
+
+
 tap.run([each_object_has_fields_of_its_kind_alone,
          options_add_what_they_name,
          the_role_has_the_rights_of_a_runner_and_no_other,
          wrong_options_are_refused_by_name, kubectl_renders_the_base,
-         a_real_server_takes_each_object])
+         a_real_server_takes_each_object,
+         a_study_runs_inside_a_real_cluster])

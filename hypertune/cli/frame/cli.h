@@ -89,8 +89,8 @@ struct cli_settings {
     bool submit, no_code;
     /* clone, best */
     bool fresh, within;
-    /* ui; runners */
-    bool no_open, move;
+    /* ui; runners; kubernetes */
+    bool no_open, move, monitor;
     /* audit */
     const char *since, *who, *of_study;
     /* token */
@@ -109,7 +109,6 @@ struct cli_settings {
     const char *namespace, *storage, *storage_class, *ingress, *tls_secret;
     const char *kustomize;
     struct words peers;
-    bool monitor;
 };
 
 struct cli_command;

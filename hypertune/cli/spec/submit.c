@@ -1,7 +1,6 @@
 #include "hypertune/cli/spec/submit.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
