@@ -1,6 +1,5 @@
 #include "hypertune/cli/spec/submit.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
