@@ -289,23 +289,27 @@ static const char *null_if_empty(const char *text)
     return text != NULL && text[0] != '\0' ? text : NULL;
 }
 
-static enum ht_status describe(struct arena *arena, const char *name,
-                               const struct node *inspected,
-                               struct image *image, struct ht_error *err)
+struct image image_read_config(struct arena *arena, const struct node *config)
 {
-    const char *id = node_get_string(inspected, "Id", NULL);
-    const struct node *config = node_find(inspected, "Config");
-    if (id == NULL)
-        return ht_fail(err, HT_INTERNAL,
-                       "image %s: the engine describes it without an id", name);
-    *image = (struct image){
-        .id = id,
-        .digest = find_digest(inspected, name, id),
+    return (struct image){
         .entrypoint = read_strings(arena, node_find(config, "Entrypoint")),
         .command = read_strings(arena, node_find(config, "Cmd")),
         .env = read_env(arena, node_find(config, "Env")),
         .workdir = null_if_empty(node_get_string(config, "WorkingDir", NULL)),
     };
+}
+
+static enum ht_status describe(struct arena *arena, const char *name,
+                               const struct node *inspected,
+                               struct image *image, struct ht_error *err)
+{
+    const char *id = node_get_string(inspected, "Id", NULL);
+    if (id == NULL)
+        return ht_fail(err, HT_INTERNAL,
+                       "image %s: the engine describes it without an id", name);
+    *image = image_read_config(arena, node_find(inspected, "Config"));
+    image->id = id;
+    image->digest = find_digest(inspected, name, id);
     return HT_OK;
 }
 
@@ -325,8 +329,7 @@ static enum ht_status inspect(struct docker *docker, struct arena *arena,
 
 /* ---- getting it ---- */
 
-/* Letters of names, tags and digests; the engine checks their grammar. */
-static enum ht_status check_name(const char *name, struct ht_error *err)
+enum ht_status image_check_name(const char *name, struct ht_error *err)
 {
     static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
                                   "abcdefghijklmnopqrstuvwxyz"
@@ -359,7 +362,7 @@ enum ht_status image_get(struct docker *docker, struct arena *arena,
                          const struct image_request *request,
                          struct image *image, struct ht_error *err)
 {
-    enum ht_status status = check_name(request->name, err);
+    enum ht_status status = image_check_name(request->name, err);
     if (status != HT_OK)
         return status;
     if (request->pull == PULL_ALWAYS)

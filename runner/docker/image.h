@@ -6,6 +6,7 @@
 
 #include "proto/base/arena.h"
 #include "proto/base/error.h"
+#include "proto/doc/node.h"
 #include "proto/job/job.h"
 #include "runner/docker/docker.h"
 
@@ -18,6 +19,14 @@ struct image {
     struct pairs env;
     const char *workdir; /* NULL: "/" */
 };
+
+/* What a config of an image says (Entrypoint, Cmd, Env, WorkingDir), without id
+ * and digest; in the arena. */
+struct image image_read_config(struct arena *arena, const struct node *config);
+
+/* Whether it has the letters of names, tags and digests alone.
+ * HT_PRECONDITION  it has not */
+enum ht_status image_check_name(const char *name, struct ht_error *err);
 
 /* Gets lines of progress in the calling thread: the first, the last, and others
  * at least 2 s apart. */

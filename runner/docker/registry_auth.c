@@ -80,11 +80,6 @@ static const char hub_server[] = "https://index.docker.io/v1/";
 /* Enough for the system's key ring, not for a question to a user. */
 enum { HELPER_MS = 10000 };
 
-struct credentials {
-    const char *user, *password; /* both or none */
-    const char *env;             /* a token in their place */
-};
-
 /* ---- base64 ---- */
 
 const char *registry_auth_encode(struct arena *arena, const char *bytes,
@@ -210,7 +205,7 @@ static enum ht_status read_config(struct arena *arena,
 
 static enum ht_status ask_helper(struct arena *arena, const char *helper,
                                  const char *host,
-                                 struct credentials *credentials,
+                                 struct registry_login *credentials,
                                  struct ht_error *err)
 {
     const struct node *found = NULL;
@@ -222,15 +217,16 @@ static enum ht_status ask_helper(struct arena *arena, const char *helper,
     const char *secret = node_get_string(found, "Secret", "");
     const char *user = node_get_string(found, "Username", "");
     if (strcmp(user, "<token>") == 0) /* by the helpers' protocol */
-        credentials->env = secret;
+        credentials->identity = secret;
     else
-        *credentials = (struct credentials){.user = user, .password = secret};
+        *credentials =
+            (struct registry_login){.user = user, .password = secret};
     return HT_OK;
 }
 
 /* "auth" is base64 of USER:PASSWORD. */
 static enum ht_status split_auth(struct arena *arena, const char *auth,
-                                 struct credentials *credentials,
+                                 struct registry_login *credentials,
                                  struct ht_error *err)
 {
     size_t len = 0;
@@ -245,32 +241,32 @@ static enum ht_status split_auth(struct arena *arena, const char *auth,
 }
 
 static enum ht_status read_entry(struct arena *arena, const struct node *entry,
-                                 struct credentials *credentials,
+                                 struct registry_login *credentials,
                                  struct ht_error *err)
 {
     const char *auth = node_get_string(entry, "auth", "");
     const char *user = node_get_string(entry, "username", "");
     const char *env = node_get_string(entry, "identitytoken", "");
     if (env[0] != '\0')
-        credentials->env = env;
+        credentials->identity = env;
     else if (auth[0] != '\0')
         return split_auth(arena, auth, credentials, err);
     else if (user[0] != '\0')
-        *credentials = (struct credentials){
+        *credentials = (struct registry_login){
             .user = user, .password = node_get_string(entry, "password", "")};
     return HT_OK;
 }
 
-static bool has_any(const struct credentials *credentials)
+static bool has_any(const struct registry_login *credentials)
 {
-    return credentials->user != NULL || credentials->env != NULL;
+    return credentials->user != NULL || credentials->identity != NULL;
 }
 
 /* The helper of the registry, else that of all, else the file itself. */
 static enum ht_status find_credentials(struct arena *arena,
                                        const struct node *config,
                                        const char *host,
-                                       struct credentials *credentials,
+                                       struct registry_login *credentials,
                                        struct ht_error *err)
 {
     const struct node *own =
@@ -290,12 +286,12 @@ static enum ht_status find_credentials(struct arena *arena,
 }
 
 static const char *encode(struct arena *arena, const char *host,
-                          const struct credentials *credentials)
+                          const struct registry_login *credentials)
 {
     struct text text = {0};
     json_open(&text, NULL);
-    if (credentials->env != NULL) {
-        json_put_string(&text, "identitytoken", credentials->env);
+    if (credentials->identity != NULL) {
+        json_put_string(&text, "identitytoken", credentials->identity);
     } else {
         json_put_string(&text, "username", credentials->user);
         json_put_string(&text, "password", credentials->password);
@@ -309,18 +305,32 @@ static const char *encode(struct arena *arena, const char *host,
     return encoded;
 }
 
+enum ht_status registry_auth_login(struct arena *arena, const char *image,
+                                   char *(*lookup)(const char *name),
+                                   struct registry_login *login,
+                                   struct ht_error *err)
+{
+    const struct node *config;
+    struct registry_login found = {0};
+    enum ht_status status = read_config(arena, lookup, &config, err);
+    if (status == HT_OK)
+        status = find_credentials(
+            arena, config, registry_auth_host(arena, image), &found, err);
+    if (status == HT_OK)
+        *login = found;
+    return status;
+}
+
 enum ht_status registry_auth_find(struct arena *arena, const char *image,
                                   char *(*lookup)(const char *name),
                                   const char **auth, struct ht_error *err)
 {
-    const char *host = registry_auth_host(arena, image);
-    const struct node *config;
-    struct credentials credentials = {0};
-    enum ht_status status = read_config(arena, lookup, &config, err);
+    struct registry_login login;
+    const enum ht_status status =
+        registry_auth_login(arena, image, lookup, &login, err);
     if (status == HT_OK)
-        status = find_credentials(arena, config, host, &credentials, err);
-    if (status == HT_OK)
-        *auth =
-            has_any(&credentials) ? encode(arena, host, &credentials) : NULL;
+        *auth = has_any(&login)
+                    ? encode(arena, registry_auth_host(arena, image), &login)
+                    : NULL;
     return status;
 }

@@ -10,6 +10,18 @@
 #include "proto/base/error.h"
 #include "proto/doc/node.h"
 
+struct registry_login {          /* all NULL: there is none */
+    const char *user, *password; /* both or none */
+    const char *identity;        /* a token in their place */
+};
+
+/* The same file's login for an image's registry, in the arena. Errors of
+ * registry_auth_find(). */
+enum ht_status registry_auth_login(struct arena *arena, const char *image,
+                                   char *(*lookup)(const char *name),
+                                   struct registry_login *login,
+                                   struct ht_error *err);
+
 /* The value of X-Registry-Auth (base64url of JSON) for an image's registry, in
  * the arena; *auth is NULL when the file has none. Reads "auths" (auth,
  * username and password, identitytoken) and asks the programs of "credHelpers"

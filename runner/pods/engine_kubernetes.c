@@ -23,6 +23,7 @@
 #include "runner/pods/pods.h"
 #include "runner/pods/run.h"
 #include "runner/pods/shape.h"
+#include "runner/registry/reader.h"
 
 enum { LOOK_MS = 1000 };
 
@@ -76,6 +77,7 @@ static bool keeps(const char *attempt)
 static void pods_engine_close(void)
 {
     maker_stop(engine.cluster.maker);
+    registry_reader_stop(engine.cluster.reader);
     pod_line_close_all();
     pods_close(engine.cluster.pods);
     kube_free(engine.cluster.kube);
@@ -116,7 +118,9 @@ static enum ht_status start_threads(struct pod_cluster *cluster,
                                            .runner = cluster->site->runner,
                                            .job_sets = cluster->job_sets,
                                            .keeps = keeps};
-    const enum ht_status status = pods_open(&all, &cluster->pods, err);
+    enum ht_status status = pods_open(&all, &cluster->pods, err);
+    if (status == HT_OK)
+        status = registry_reader_start(&cluster->reader, err);
     return status == HT_OK ? maker_start(&objects, &cluster->maker, err)
                            : status;
 }
@@ -275,11 +279,13 @@ static const struct engine_elastic elastic = {.tick = pods_engine_tick,
 
 /* The shim adds the image's own environment and finds its PATH. */
 static struct replica_view view_of(struct arena *arena,
-                                   const struct order *order, size_t replica)
+                                   const struct order *order, size_t replica,
+                                   const struct image *image)
 {
-    static const struct image unknown = {.id = NULL};
+    const struct image words = {.entrypoint = image->entrypoint,
+                                .command = image->command};
     struct replica_view view = replica_view_of_container(
-        arena, engine.cluster.site, order, replica, &unknown, NULL);
+        arena, engine.cluster.site, order, replica, &words, NULL);
     const char *kit = engine.cluster.kit;
     view.workdir = order->replicas[replica].workdir;
     view.own_accounts = true;
@@ -289,8 +295,27 @@ static struct replica_view view_of(struct arena *arena,
     return view;
 }
 
+/* Its image where the entry point begins the trial; else only a name. */
+static enum registry_state find_image(const struct replica_order *replica,
+                                      struct image *image,
+                                      char words[HT_MAX_REASON])
+{
+    *image = (struct image){.id = NULL};
+    if (replica->entry_words > 0)
+        return REGISTRY_READ;
+    const enum registry_state state = registry_reader_look(
+        engine.cluster.reader, replica->image, image, words);
+    if (state != REGISTRY_READ ||
+        image->entrypoint.n + image->command.n + replica->argv.n > 0)
+        return state;
+    (void)snprintf(words, HT_MAX_REASON,
+                   "image %s has no entry point: say `command` in the spec",
+                   replica->image);
+    return REGISTRY_REFUSED;
+}
+
 static enum ht_status prepare(const struct engine_place *place,
-                              struct ht_error *err)
+                              const struct image *images, struct ht_error *err)
 {
     const struct order *order = place->order;
     if (prepare_is_complete(order, place->folder))
@@ -299,32 +324,46 @@ static enum ht_status prepare(const struct engine_place *place,
     struct replica_view *views =
         arena_alloc(arena, order->n_replicas, sizeof *views);
     for (size_t i = 0; i < order->n_replicas; i++)
-        views[i] = view_of(arena, order, i);
+        views[i] = view_of(arena, order, i, &images[i]);
     const enum ht_status status = prepare_replicas(
         place->site, order, place->placement, place->folder, views, err);
     arena_free(arena);
     return status;
 }
 
-static enum ht_status pods_engine_start(struct engine_place *place,
-                                        struct ht_error *err)
+/* False: one is not there yet, or never will be, as *status says. */
+static bool find_images(struct pod_run *run, struct image *images,
+                        enum ht_status *status, struct ht_error *err)
 {
-    enum ht_status status = rules_check(place->site, place->order, err);
-    if (status == HT_OK)
-        status = pod_check(place->order, err);
-    if (status == HT_OK)
-        status = prepare(place, err);
-    if (status == HT_OK && place->data == NULL) {
-        place->data = pod_run_new(&engine.cluster, place);
-        add_run(place->order->key.study, place->data);
+    char words[HT_MAX_REASON];
+    const struct order *order = run->order;
+    enum registry_state state = REGISTRY_READ;
+    *status = HT_OK;
+    for (size_t i = 0; i < order->n_replicas && state == REGISTRY_READ; i++) {
+        state = find_image(&order->replicas[i], &images[i], words);
+        if (state == REGISTRY_WAITS)
+            pod_run_say(run, i, words);
     }
-    return status;
+    if (state == REGISTRY_REFUSED)
+        *status = ht_fail(err, HT_PRECONDITION, "%s", words);
+    return state == REGISTRY_READ;
 }
 
-static enum engine_state pods_engine_poll(struct engine_place *place,
-                                          struct ending *ending)
+/* Makes the pods once all that they run is known. */
+static enum ht_status begin(struct engine_place *place, struct ht_error *err)
 {
-    return pod_run_poll(place->data, place, ending);
+    struct pod_run *run = place->data;
+    struct arena *arena = arena_new();
+    struct image *images =
+        arena_alloc(arena, place->order->n_replicas, sizeof *images);
+    enum ht_status status = HT_OK;
+    if (pod_run_is_made(run) || find_images(run, images, &status, err)) {
+        status = prepare(place, images, err);
+        if (status == HT_OK)
+            pod_run_make(run, images);
+    }
+    arena_free(arena);
+    return status;
 }
 
 static enum engine_bringing pods_engine_bring(struct engine_place *place,
@@ -334,12 +373,6 @@ static enum engine_bringing pods_engine_bring(struct engine_place *place,
     return pod_run_bring(place->data, below, err);
 }
 
-static void pods_engine_stop(struct engine_place *place,
-                             const struct stop_order *order)
-{
-    pod_run_stop(place->data, order);
-}
-
 static void pods_engine_remove(struct engine_place *place)
 {
     if (place->data == NULL)
@@ -347,6 +380,38 @@ static void pods_engine_remove(struct engine_place *place)
     drop_run(place->order->key.study, place->data);
     pod_run_remove(place->data);
     place->data = NULL;
+}
+
+static enum ht_status pods_engine_start(struct engine_place *place,
+                                        struct ht_error *err)
+{
+    enum ht_status status = rules_check(place->site, place->order, err);
+    if (status == HT_OK)
+        status = pod_check(place->order, err);
+    if (status != HT_OK || place->data != NULL)
+        return status;
+    place->data = pod_run_new(&engine.cluster, place);
+    add_run(place->order->key.study, place->data);
+    status = begin(place, err);
+    if (status != HT_OK)
+        pods_engine_remove(place);
+    return status;
+}
+
+static enum engine_state pods_engine_poll(struct engine_place *place,
+                                          struct ending *ending)
+{
+    struct ht_error err;
+    struct pod_run *run = place->data;
+    if (pod_run_is_idle(run) && begin(place, &err) != HT_OK)
+        pod_run_fail(run, &err);
+    return pod_run_poll(run, place, ending);
+}
+
+static void pods_engine_stop(struct engine_place *place,
+                             const struct stop_order *order)
+{
+    pod_run_stop(place->data, order);
 }
 
 static bool pods_engine_is_started(const struct engine_place *place)

@@ -57,14 +57,15 @@ static void add_object(struct pod_run *run, const struct kube_kind *kind,
 }
 
 /* The Service first: pods look for its names when they start. */
-static void list_objects(struct pod_run *run)
+static void list_objects(struct pod_run *run, const struct image *images)
 {
     size_t n;
     struct arena *arena = run->order->arena;
     const struct pod_shape shape = {.site = run->cluster->site,
                                     .order = run->order,
                                     .fields = &run->cluster->fields,
-                                    .shim = &run->cluster->shim};
+                                    .shim = &run->cluster->shim,
+                                    .images = images};
     struct text out = {0};
     const struct pod_group *groups = pod_groups(arena, run->order, &n);
     run->objects = arena_alloc(arena, n + 1, sizeof *run->objects);
@@ -133,11 +134,26 @@ struct pod_run *pod_run_new(const struct pod_cluster *cluster,
         run->members[i] = (struct pod_member){.name = order->replicas[i].name};
         read_bound(arena, &run->members[i], run->replicas.items[i].folder);
     }
-    list_objects(run);
-    if (!disk_has(run->folder, mark_made))
-        run->making = maker_make(cluster->maker, run->label, run->objects,
-                                 run->n_objects);
     return run;
+}
+
+bool pod_run_is_made(const struct pod_run *run)
+{
+    return disk_has(run->folder, mark_made);
+}
+
+bool pod_run_is_idle(const struct pod_run *run)
+{
+    return run->n_objects == 0 && !run->removed &&
+           !run->replicas.items[0].ended;
+}
+
+void pod_run_make(struct pod_run *run, const struct image *images)
+{
+    list_objects(run, images);
+    if (!pod_run_is_made(run))
+        run->making = maker_make(run->cluster->maker, run->label, run->objects,
+                                 run->n_objects);
 }
 
 /* ---- ends ---- */
@@ -152,6 +168,12 @@ static void end_all(struct pod_run *run, enum outcome outcome,
         folder_end(&ending, outcome, "%s", reason);
         replicas_end(&run->replicas, i, &ending);
     }
+}
+
+void pod_run_fail(struct pod_run *run, const struct ht_error *err)
+{
+    end_all(run, err->status == HT_PRECONDITION ? OUTCOME_FAILED : OUTCOME_LOST,
+            err->text);
 }
 
 /* What the shim left in the pod's status, where its files did not come. */
@@ -195,7 +217,7 @@ static void settle(struct pod_run *run, size_t i, const struct pod_seen *seen)
 /* ---- a pod that waits ---- */
 
 /* Once for each reason: a scheduler repeats itself. */
-static void say(struct pod_run *run, size_t i, const char *words)
+void pod_run_say(struct pod_run *run, size_t i, const char *words)
 {
     struct pod_member *member = &run->members[i];
     if (words[0] == '\0' || strcmp(words, member->said) == 0)
@@ -211,7 +233,7 @@ static void say_fault(struct pod_run *run, size_t i, struct far *far)
     if (clock_monotonic_ms() - run->members[i].line_at < SILENT_MS)
         return;
     far_fault(far, words);
-    say(run, i, words);
+    pod_run_say(run, i, words);
 }
 
 /* ---- a pod that runs ---- */
@@ -287,7 +309,7 @@ static void look_at_member(struct pod_run *run, size_t i, struct arena *arena)
     else if (seen.running && !run->removed)
         serve(run, i);
     else if (seen.waits != NULL)
-        say(run, i, seen.waits);
+        pod_run_say(run, i, seen.waits);
 }
 
 /* ---- its outputs ---- */
@@ -345,7 +367,7 @@ static void look_at_making(struct pod_run *run)
     const enum maker_state state =
         maker_look(run->cluster->maker, run->making, words);
     if (state == MAKER_WAITS) {
-        say(run, 0, words);
+        pod_run_say(run, 0, words);
         return;
     }
     maker_leave(run->cluster->maker, run->making);
@@ -379,7 +401,7 @@ static void take_why(struct pod_run *run, size_t i)
     if (state == MAKER_REFUSED)
         end_all(run, OUTCOME_LOST, words);
     else if (i < run->replicas.n)
-        say(run, i, words);
+        pod_run_say(run, i, words);
 }
 
 /* A quota or an admission keeps a Job from having pods, and its deletion keeps
@@ -430,7 +452,7 @@ enum engine_state pod_run_poll(struct pod_run *run, struct engine_place *place,
         look_at_making(run);
     for (size_t i = 0; i < run->replicas.n; i++)
         look_at_member(run, i, arena);
-    if (run->making == NULL)
+    if (run->making == NULL && run->n_objects > 0)
         ask_why(run);
     arena_free(arena);
     const enum engine_state state =

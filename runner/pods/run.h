@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "proto/base/arena.h"
+#include "proto/base/error.h"
 #include "runner/attempt/engine.h"
 #include "runner/attempt/replicas.h"
 #include "runner/kubernetes/fields.h"
@@ -19,6 +20,7 @@
 #include "runner/pods/outputs.h"
 #include "runner/pods/shim_maps.h"
 
+struct image;
 struct kube;
 struct maker;
 struct maker_object;
@@ -37,6 +39,7 @@ struct pod_cluster {
     const char *kit; /* of far_name_kit(), or NULL */
     struct pods *pods;
     struct maker *maker;
+    struct registry_reader *reader;
 };
 
 struct pod_run {
@@ -56,9 +59,21 @@ struct pod_run {
     bool begun, removed;
 };
 
-/* In the order's arena; its folders are prepared. */
+/* In the order's arena; it makes nothing yet. */
 struct pod_run *pod_run_new(const struct pod_cluster *cluster,
                             struct engine_place *place);
+/* Whether its objects exist, or an earlier runner made them. */
+bool pod_run_is_made(const struct pod_run *run);
+/* Whether pod_run_make() is to come. */
+bool pod_run_is_idle(const struct pod_run *run);
+/* Has its objects made, unless they are; its folders are prepared. Each
+ * replica's image is that of struct pod_shape. */
+void pod_run_make(struct pod_run *run, const struct image *images);
+/* Why it does not begin, of one replica; "" is no word. */
+void pod_run_say(struct pod_run *run, size_t replica, const char *words);
+/* It never will: HT_PRECONDITION is the trial's failure, another the runner's.
+ */
+void pod_run_fail(struct pod_run *run, const struct ht_error *err);
 /* As of struct engine. */
 enum engine_state pod_run_poll(struct pod_run *run, struct engine_place *place,
                                struct ending *ending);

@@ -88,11 +88,6 @@ static enum ht_status check_replica(const struct replica_order *replica,
         return ht_fail(err, HT_PRECONDITION,
                        "%s has no image: on Kubernetes trials run in images",
                        replica->name);
-    if (replica->entry_words == 0)
-        return ht_fail(err, HT_PRECONDITION,
-                       "%s has no `command`: on Kubernetes the entry point of "
-                       "an image is not known, so that the spec says it",
-                       replica->name);
     if (replica->gpu_part > 0 || replica->gpu_memory > 0)
         return ht_fail(err, HT_PRECONDITION,
                        "%s asks for a part of a GPU, which Kubernetes does not "
@@ -274,6 +269,12 @@ static void put_safety(struct text *out, const struct order *order)
     json_close(out);
 }
 
+static const char *image_of(const struct pod_shape *shape, size_t replica)
+{
+    const char *digest = shape->images[replica].digest;
+    return digest != NULL ? digest : shape->order->replicas[replica].image;
+}
+
 static void put_container(struct text *out, const struct pod_shape *shape,
                           const struct pod_group *group)
 {
@@ -283,7 +284,7 @@ static void put_container(struct text *out, const struct pod_shape *shape,
     const char *const command[] = {POD_BIN "/shim", "--pod", POD_ROOT, folder};
     json_open(out, NULL);
     json_put_string(out, "name", POD_CONTAINER);
-    json_put_string(out, "image", replica->image);
+    json_put_string(out, "image", image_of(shape, group->first));
     json_put_string(out, "imagePullPolicy", pull_of(shape->order));
     json_put_strings(out, "command", &(struct strings){4, command});
     json_put_raw(out, "env",

@@ -16,6 +16,7 @@
 #include "proto/job/kubernetes.h"
 #include "runner/base/order.h"
 
+struct image;
 struct kube_fields;
 struct shim_maps;
 struct site;
@@ -42,6 +43,8 @@ struct pod_shape {
     const struct order *order;
     const struct kube_fields *fields; /* of the server */
     const struct shim_maps *shim;
+    const struct image *images; /* of each replica, as its registry has it; one
+                                   without a digest is asked by its name */
 };
 
 /* In the arena; *n of them. */

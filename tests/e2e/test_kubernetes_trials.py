@@ -187,12 +187,6 @@ def replicas_reach_each_other_by_names_that_are_known_before():
     server.expect_nothing_left()
 
 
-def an_image_without_a_command_is_refused_in_words():
-    trial = server.run(spec("entry", None, args=None))
-    tap.equal(trial["state"], "FAILED")
-    tap.contains("command", trial["reason"])
-
-
 with pod_trials.cluster_here() as cluster, pod_trials.Server(
         cluster) as server:
     tap.run([a_study_of_three_trials_finds_its_best,
@@ -205,5 +199,4 @@ with pod_trials.cluster_here() as cluster, pod_trials.Server(
              a_job_that_is_deleted_before_it_has_pods_is_a_new_attempt,
              a_pod_that_is_deleted_is_a_new_attempt,
              a_runner_that_may_not_enter_pods_says_why,
-             replicas_reach_each_other_by_names_that_are_known_before,
-             an_image_without_a_command_is_refused_in_words])
+             replicas_reach_each_other_by_names_that_are_known_before])

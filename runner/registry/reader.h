@@ -1,0 +1,31 @@
+/* reader.h - the one thread that reads images from their registries, each once
+ * for the life of the runner.
+ *
+ * What a registry does not answer now is asked again, four times in all. */
+#ifndef HT_RUNNER_REGISTRY_READER_H
+#define HT_RUNNER_REGISTRY_READER_H
+
+#include "proto/base/error.h"
+#include "proto/base/limits.h"
+#include "runner/docker/image.h"
+
+struct registry_reader;
+
+/* HT_IO  no thread */
+enum ht_status registry_reader_start(struct registry_reader **reader,
+                                     struct ht_error *err);
+/* Waits for the request under way; accepts NULL. */
+void registry_reader_stop(struct registry_reader *reader);
+
+enum registry_state {
+    REGISTRY_WAITS,  /* *words: why it was not read so far; "" at first */
+    REGISTRY_READ,   /* *image is valid until registry_reader_stop() */
+    REGISTRY_REFUSED /* *words: why; it is asked anew after a minute */
+};
+
+/* Has the image read where it was not asked for before; returns at once. */
+enum registry_state registry_reader_look(struct registry_reader *reader,
+                                         const char *name, struct image *image,
+                                         char words[HT_MAX_REASON]);
+
+#endif
