@@ -172,8 +172,8 @@ void outputs_remove_empty(const struct site *site, const struct order_key *key)
 const char *outputs_checkpoints(struct arena *arena, const struct site *site,
                                 const struct order_key *key)
 {
-    const char *folder = arena_printf(
-        arena, "%s/checkpoints", outputs_trial_folder(arena, site, key));
+    const char *folder = arena_printf(arena, "%s/checkpoints",
+                                      outputs_trial_folder(arena, site, key));
     return has_entries(folder) ? folder : NULL;
 }
 
