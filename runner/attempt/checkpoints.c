@@ -5,7 +5,6 @@
 
 #include "proto/base/clock.h"
 #include "proto/base/log.h"
-#include "proto/base/memory.h"
 #include "runner/attempt/outputs.h"
 #include "runner/attempt/prepare.h"
 #include "runner/base/disk.h"

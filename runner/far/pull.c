@@ -136,19 +136,21 @@ static void ask_list(struct far *far, struct far_pull *pull)
 
 /* ---- what is made here ---- */
 
+enum { PATH_BYTES = 2 * FRAME_PATH };
+
 /* The path below the folder aside. */
 static const char *here(const struct far_pull *pull, const char *rest,
-                        char path[2 * FRAME_PATH])
+                        char path[PATH_BYTES])
 {
     const char *below = pull->path + strlen(pull->folder);
-    (void)snprintf(path, 2 * FRAME_PATH, "%s%s", below, rest);
+    (void)snprintf(path, PATH_BYTES, "%s%s", below, rest);
     return *path == '/' ? path + 1 : path;
 }
 
 static enum ht_status open_aside(struct far_pull *pull, struct ht_error *err)
 {
     static const struct safe_path_modes modes = {.parents = 0700, .last = 0700};
-    char path[2 * FRAME_PATH], *slash;
+    char path[PATH_BYTES], *slash;
     if (pull->fd >= 0)
         close(pull->fd);
     file_tree_remove(pull->aside, NULL, NULL);
@@ -179,7 +181,7 @@ static enum ht_status make_entry(const struct far_pull *pull,
                                  const struct entry *entry,
                                  struct ht_error *err)
 {
-    char path[2 * FRAME_PATH];
+    char path[PATH_BYTES];
     const char *name;
     const char *below = here(pull, entry->rest, path);
     if (entry->kind == GIVE_LINK && !beneath_link_stays(below, entry->target))
@@ -212,7 +214,7 @@ static enum ht_status write_part(const struct far_pull *pull,
                                  const struct frame *frame,
                                  struct ht_error *err)
 {
-    char path[2 * FRAME_PATH];
+    char path[PATH_BYTES];
     const char *below = here(pull, entry->rest, path);
     const int fd = beneath_open(pull->fd, below, O_WRONLY, 0);
     const bool written = fd >= 0 && whole_write_at(fd, frame->data, frame->len,
@@ -234,7 +236,7 @@ static bool is_read(const struct entry *entry)
 static void ask_part(struct far *far, struct far_pull *pull,
                      const struct entry *entry)
 {
-    char path[2 * FRAME_PATH];
+    char path[PATH_BYTES];
     (void)snprintf(path, sizeof path, "%s%s", pull->path, entry->rest);
     far_queue(far, &(struct frame){.kind = FRAME_READ,
                                    .path = path,

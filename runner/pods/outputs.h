@@ -12,10 +12,10 @@
 #include <stdint.h>
 
 #include "runner/attempt/engine.h"
-#include "runner/base/order.h"
-#include "runner/base/site.h"
 
 struct far;
+struct order;
+struct site;
 
 struct pod_outputs { /* of one attempt; in the order's arena */
     const struct site *site;
