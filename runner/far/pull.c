@@ -184,13 +184,13 @@ static enum ht_status make_entry(const struct far_pull *pull,
     char path[PATH_BYTES];
     const char *name;
     const char *below = here(pull, entry->rest, path);
-    if (entry->kind == GIVE_LINK && !beneath_link_stays(below, entry->target))
-        return HT_OK;   /* as what is sent to the server lacks it, too */
     if (*below == '\0') /* the folder aside itself */
         return entry->kind == GIVE_FOLDER
                    ? HT_OK
                    : ht_fail(err, HT_CORRUPT, "%.200s is no folder",
                              pull->path);
+    if (entry->kind == GIVE_LINK && !beneath_link_stays(below, entry->target))
+        return HT_OK; /* as what is sent to the server lacks it, too */
     const int folder = beneath_open_parent(pull->fd, below, &name);
     bool made = folder >= 0;
     if (made && entry->kind == GIVE_FOLDER)

@@ -22,6 +22,7 @@ struct entry { /* one image; lives as long as the reader */
     struct entry *next;
     const char *name;
     enum registry_state state;
+    struct arena *arena; /* of the image; NULL: it was not read */
     struct image image;
     char words[HT_MAX_REASON];
     int tries;
@@ -33,8 +34,7 @@ struct registry_reader {
     pthread_mutex_t lock;
     pthread_cond_t changed;
     bool stopping;
-    struct arena *arena; /* of the thread's answers */
-    struct arena *names; /* of who looks */
+    struct arena *arena; /* of the entries and their names */
     struct entry *first;
 };
 
@@ -73,11 +73,16 @@ static void read_one(struct registry_reader *reader, struct entry *entry)
 {
     struct ht_error err = {.status = HT_OK};
     struct image image = {.id = NULL};
+    struct arena *arena = arena_new();
     const enum ht_status status =
-        registry_read(reader->arena, entry->name, ARCH, getenv, &image, &err);
-    if (status != HT_OK)
+        registry_read(arena, entry->name, ARCH, getenv, &image, &err);
+    if (status != HT_OK) {
         log_event(LOG_WARN, "image.not_read", "reason=\"%s\"", err.text);
+        arena_free(arena);
+        arena = NULL;
+    }
     pthread_mutex_lock(&reader->lock);
+    entry->arena = arena;
     entry->image = image;
     settle(entry, status, &err);
 }
@@ -107,7 +112,8 @@ static void free_reader(struct registry_reader *reader)
 {
     pthread_cond_destroy(&reader->changed);
     pthread_mutex_destroy(&reader->lock);
-    arena_free(reader->names);
+    for (struct entry *one = reader->first; one != NULL; one = one->next)
+        arena_free(one->arena);
     arena_free(reader->arena);
     free(reader);
 }
@@ -117,7 +123,6 @@ enum ht_status registry_reader_start(struct registry_reader **reader,
 {
     struct registry_reader *made = ht_xcalloc(1, sizeof *made);
     made->arena = arena_new();
-    made->names = arena_new();
     pthread_mutex_init(&made->lock, NULL);
     clock_cond_init(&made->changed);
     const int code = pthread_create(&made->thread, NULL, work, made);
@@ -148,9 +153,9 @@ static struct entry *entry_of(struct registry_reader *reader, const char *name)
     while (entry != NULL && strcmp(entry->name, name) != 0)
         entry = entry->next;
     if (entry == NULL) {
-        entry = arena_alloc(reader->names, 1, sizeof *entry);
+        entry = arena_alloc(reader->arena, 1, sizeof *entry);
         *entry = (struct entry){.next = reader->first,
-                                .name = arena_strdup(reader->names, name)};
+                                .name = arena_strdup(reader->arena, name)};
         reader->first = entry;
         pthread_cond_signal(&reader->changed);
     }

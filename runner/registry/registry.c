@@ -129,7 +129,7 @@ static void set_options(CURL *curl, const struct place *place, const char *url,
                      place->local ? "http,https" : "https");
     curl_easy_setopt(curl, CURLOPT_REDIR_PROTOCOLS_STR,
                      place->local ? "http,https" : "https");
-    /* Blobs are elsewhere; curl tells no other host who we are. */
+    /* Blobs are elsewhere; curl sends no other host our credentials. */
     curl_easy_setopt(curl, CURLOPT_FOLLOWLOCATION, 1L);
     curl_easy_setopt(curl, CURLOPT_MAXREDIRS, 5L);
     curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
@@ -151,7 +151,7 @@ static enum ht_status ask(const struct place *place, const char *url,
     struct curl_slist *headers = curl_slist_append(NULL, accepted);
     *answer = (struct answer){.arena = place->arena};
     if (curl == NULL)
-        return ht_fail(err, HT_UNAVAILABLE, "no memory for a request");
+        ht_out_of_memory();
     if (authorization != NULL)
         headers = curl_slist_append(headers, authorization);
     set_options(curl, place, url, answer);

@@ -72,7 +72,7 @@ static const char *names(struct cli *cli, const char *namespace)
                      host != NULL ? "," : "", namespace, namespace));
 }
 
-static const char * or (const char *value, const char *usual)
+static const char *either(const char *value, const char *usual)
 {
     return value != NULL ? value : usual;
 }
@@ -126,7 +126,7 @@ static void fill(const struct place *places, struct text *out)
 static void write_manifest(struct cli *cli, struct text *out)
 {
     const struct cli_settings *set = &cli->set;
-    const char *namespace = or (set->namespace, own_namespace);
+    const char *namespace = either(set->namespace, own_namespace);
     const struct place places[] = {
         {"own", NULL, set->namespace == NULL},
         {"class", NULL, set->storage_class != NULL},
@@ -136,13 +136,14 @@ static void write_manifest(struct cli *cli, struct text *out)
         {"NAMESPACE", quoted(cli, namespace), true},
         {"RULES", rules(cli), true},
         {"IMAGE",
-         quoted(cli, or (set->image, "localhost/hypertune:" HT_VERSION)), true},
+         quoted(cli, either(set->image, "localhost/hypertune:" HT_VERSION)),
+         true},
         {"NAMES", names(cli, namespace), true},
-        {"CLASS", quoted(cli, or (set->storage_class, "")), true},
-        {"STORAGE", quoted(cli, or (set->storage, "10Gi")), true},
+        {"CLASS", quoted(cli, either(set->storage_class, "")), true},
+        {"STORAGE", quoted(cli, either(set->storage, "10Gi")), true},
         {"PEERS", peers(cli), true},
-        {"HOST", quoted(cli, or (set->ingress, "")), true},
-        {"SECRET", quoted(cli, or (set->tls_secret, "")), true}};
+        {"HOST", quoted(cli, either(set->ingress, "")), true},
+        {"SECRET", quoted(cli, either(set->tls_secret, "")), true}};
     fill(places, out);
 }
 
@@ -205,7 +206,7 @@ static int check(struct cli *cli)
 
 static void advise(struct cli *cli)
 {
-    const char *namespace = or (cli->set.namespace, own_namespace);
+    const char *namespace = either(cli->set.namespace, own_namespace);
     if (cli->set.image == NULL)
         cli_say(cli, "the image is the one of `make image`, for nodes that "
                      "have it; --image names one in a registry");
