@@ -157,7 +157,15 @@ static const char *memory_words(struct arena *arena, const struct node *pod,
                       "", "");
 }
 
-/* By the container's end; not over: it has none. */
+static const char deleted[] = "its pod was deleted";
+
+static bool is_deleted(const struct node *pod)
+{
+    return node_find(node_find(pod, "metadata"), "deletionTimestamp") != NULL;
+}
+
+/* By the container's end; not over: it has none. The code of one that was
+ * deleted is that of the signal. */
 static struct kube_end end_of_container(struct arena *arena,
                                         const struct node *pod,
                                         const char *container)
@@ -179,6 +187,10 @@ static struct kube_end end_of_container(struct arena *arena,
     } else if (strcmp(reason, "ContainerCannotRun") == 0 ||
                strcmp(reason, "StartError") == 0) {
         end.words = fill(arena, "its container cannot run%M", pod, "", message);
+    } else if (exit != 0 && is_deleted(pod)) {
+        end.outcome = OUTCOME_LOST;
+        end.is_failure = false;
+        end.words = deleted;
     } else {
         end.words =
             arena_printf(arena, "its container ended with code %d", exit);
@@ -198,7 +210,7 @@ struct kube_end kube_end_of(struct arena *arena, const struct node *pod,
         return (struct kube_end){.over = true,
                                  .outcome = OUTCOME_LOST,
                                  .exit = -1,
-                                 .words = "its pod was deleted"};
+                                 .words = deleted};
     const bool failed = strcmp(phase, "Failed") == 0;
     if (!failed && strcmp(phase, "Succeeded") != 0)
         return (struct kube_end){.over = false};

@@ -153,6 +153,16 @@ def a_pod_that_is_deleted_is_a_new_attempt():
               trial["reason"])
 
 
+def a_pod_that_is_deleted_before_its_trial_begins_is_a_new_attempt():
+    with cluster.without_right("pods/exec"):
+        server.submit(spec("early", shell("echo score=1")))
+        cluster.delete(server.pod("early"))
+        harness.wait_until(lambda: server.trial("early", 1)["hypertune"][
+            "attempt"] == 2, "the next attempt")
+    server.wait_study("early")
+    tap.equal(state_of("early"), "SUCCEEDED")
+
+
 def a_runner_that_may_not_enter_pods_says_why():
     with cluster.without_right("pods/exec"):
         server.submit(spec("right", shell("echo score=1")))
@@ -198,5 +208,6 @@ with pod_trials.cluster_here() as cluster, pod_trials.Server(
              a_trial_that_waits_is_stopped, a_quota_without_room_says_why,
              a_job_that_is_deleted_before_it_has_pods_is_a_new_attempt,
              a_pod_that_is_deleted_is_a_new_attempt,
+             a_pod_that_is_deleted_before_its_trial_begins_is_a_new_attempt,
              a_runner_that_may_not_enter_pods_says_why,
              replicas_reach_each_other_by_names_that_are_known_before])

@@ -5,21 +5,28 @@
 
 static struct arena *arena;
 
-static const struct node *read_pod(const char *status)
+static const struct node *read_pod_of(const char *meta, const char *status)
 {
     const char *json = arena_printf(
         arena,
-        "{\"spec\":{\"nodeName\":\"n2\",\"containers\":[{\"name\":\"main\","
-        "\"resources\":{\"limits\":{\"memory\":\"2Gi\"}}}]},\"status\":%s}",
-        status);
+        "{\"metadata\":%s,\"spec\":{\"nodeName\":\"n2\",\"containers\":[{"
+        "\"name\":\"main\",\"resources\":{\"limits\":{\"memory\":\"2Gi\"}}}]},"
+        "\"status\":%s}",
+        meta, status);
     const struct node *pod = json_read_map(arena, json, strlen(json));
     CHECK(pod != NULL);
     return pod;
 }
 
-static void check_end(const char *status, const char *flags, const char *words)
+static const struct node *read_pod(const char *status)
 {
-    const struct kube_end end = kube_end_of(arena, read_pod(status), "main");
+    return read_pod_of("{}", status);
+}
+
+static void check_end_of(const struct node *pod, const char *flags,
+                         const char *words)
+{
+    const struct kube_end end = kube_end_of(arena, pod, "main");
     CHECK(end.over);
     CHECK_TEXT(arena_printf(arena, "%s%s%s%s", folder_outcome_name(end.outcome),
                             end.preempted ? " preempted" : "",
@@ -27,6 +34,11 @@ static void check_end(const char *status, const char *flags, const char *words)
                             end.exclude ? " exclude" : ""),
                flags);
     CHECK_TEXT(end.words, words);
+}
+
+static void check_end(const char *status, const char *flags, const char *words)
+{
+    check_end_of(read_pod(status), flags, words);
 }
 
 /* A pod that the cluster ended for that reason. */
@@ -98,6 +110,20 @@ static void a_container_ends_by_its_code(void)
               .exit == 3);
 }
 
+static void a_pod_that_was_deleted_is_lost(void)
+{
+    static const char meta[] =
+        "{\"deletionTimestamp\":\"2026-01-01T00:00:00Z\"}";
+    check_end_of(read_pod_of(meta, terminated("Failed", 143, "Error")), "lost",
+                 "its pod was deleted");
+    check_end_of(read_pod_of(meta, terminated("Succeeded", 0, "Completed")),
+                 "succeeded", "its container ended with code 0");
+    check_end_of(read_pod_of(meta, terminated("Failed", 137, "OOMKilled")),
+                 "failed failure",
+                 "it used more memory than its limit of 2Gi (OOMKilled)");
+    CHECK_TEXT(kube_end_of(arena, NULL, "main").words, "its pod was deleted");
+}
+
 static void what_never_ran_is_lost(void)
 {
     check_end("{\"phase\":\"Failed\",\"reason\":\"OutOfcpu\",\"message\":"
@@ -106,7 +132,6 @@ static void what_never_ran_is_lost(void)
               "its node n2 refused it (OutOfcpu): Pod was rejected");
     check_end("{\"phase\":\"Failed\"}", "lost failure",
               "its pod failed (Failed)");
-    CHECK_TEXT(kube_end_of(arena, NULL, "main").words, "its pod was deleted");
 }
 
 static void a_pod_that_ends_is_not_over_yet(void)
@@ -180,6 +205,7 @@ int main(void)
     RUN(what_the_cluster_takes_is_no_failure);
     RUN(an_eviction_is_its_own_fault_where_it_passed_a_limit);
     RUN(a_container_ends_by_its_code);
+    RUN(a_pod_that_was_deleted_is_lost);
     RUN(what_never_ran_is_lost);
     RUN(a_pod_that_ends_is_not_over_yet);
     RUN(what_a_pod_waits_for_is_said);
