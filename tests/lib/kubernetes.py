@@ -6,6 +6,7 @@ It is no proof of what a real one does: each of its rules that a test relies on
 is to be shown on a real server, too (a cluster of its own by KUBE_BIN)."""
 
 import base64
+import contextlib
 import copy
 import http.server
 import json
@@ -52,6 +53,9 @@ class Cluster:
         self.kubelet = None
         self.streams = []  # every exec that has begun
         self.openapi = True
+        self.away = False  # every connection ends without an answer
+        self.turned_away = 0  # requests
+        self.ended_watches = 0  # so often all of them
         self.closing = threading.Event()
         self.lock = threading.Lock()
         cluster = self
@@ -106,6 +110,22 @@ class Cluster:
                                            socket.SHUT_RDWR)
                 except OSError:
                     pass
+
+    def end_watches(self):
+        with self.store.lock:
+            self.ended_watches += 1
+            self.store.changed.notify_all()
+
+    @contextlib.contextmanager
+    def gone(self):
+        """As a server that was killed; pods run on."""
+        self.away = True
+        self.cut_streams()
+        self.end_watches()
+        try:
+            yield
+        finally:
+            self.away = False
 
     # ---- who may do what ----
 
@@ -176,6 +196,9 @@ class Asked(http.server.BaseHTTPRequestHandler):
     # ---- one request ----
 
     def answer(self):
+        if self.asked.away:
+            self.asked.turned_away += 1
+            return self.cut()
         length = int(self.headers.get("Content-Length") or 0)
         text = self.rfile.read(length)
         try:
@@ -183,6 +206,7 @@ class Asked(http.server.BaseHTTPRequestHandler):
             self.route()
         except Refused as refused:
             self.send(refused.code, refused.status(), refused.retry)
+        return None
 
     def send(self, code, value, retry=None):
         data = (value if isinstance(value, bytes)
@@ -368,12 +392,14 @@ class Asked(http.server.BaseHTTPRequestHandler):
     def follow(self, plural, namespace, version, until, fault):
         store = self.asked.store
         selector = self.query.get("labelSelector", "")
+        ended = self.asked.ended_watches
         while True:
             with store.lock:
                 changes = [one for one in store.changes
                            if one.version > version]
                 left = until - time.monotonic()
-                if not changes and (left <= 0 or self.asked.closing.is_set()):
+                if not changes and (left <= 0 or self.asked.closing.is_set()
+                                    or self.asked.ended_watches != ended):
                     return True
                 if not changes:
                     store.changed.wait(min(left, 5))

@@ -12,6 +12,7 @@ import socket
 import ssl
 import struct
 import subprocess
+import time
 import urllib.parse
 
 from kubernetes_rules import Refused
@@ -92,9 +93,12 @@ class Odd:
 
 
 class Stream:
-    """One program. `fault`: {"odd": True}: see Odd; {"cut": BYTES}: it ends
+    """One program. `pause`: seconds before each piece of what it says.
+    `fault`: {"odd": True}: see Odd; {"cut": BYTES}: it ends
     after so many bytes of stdout; {"raw": BYTES}: these come in place of what
     the program says."""
+
+    pause = 0  # of all
 
     def __init__(self, connection, process, fault):
         self.connection, self.process, self.fault = connection, process, fault
@@ -201,6 +205,7 @@ class Stream:
 
     def take(self, fd):
         """Of the program's; False: the fault wants the end here."""
+        time.sleep(self.pause)
         try:
             data = os.read(fd, 32 * 1024)
         except BlockingIOError:

@@ -5,12 +5,14 @@ own, with an image that is there."""
 import contextlib
 import json
 import os
+import signal
 import subprocess
 import tempfile
 
 import harness
 import kube_tool
 import kubernetes
+import kubernetes_exec
 import kubernetes_job_sets
 import kubernetes_kubelet
 import tap
@@ -60,6 +62,20 @@ class Played:
     def delete(self, pod):
         self.cluster.store.delete("pods", "work", pod, {})
 
+    def kill(self, pod):
+        """Without grace."""
+        self.cluster.store.delete("pods", "work", pod,
+                                  {"gracePeriodSeconds": 0})
+
+    @contextlib.contextmanager
+    def slow(self):
+        """Some MB/s from each pod."""
+        kubernetes_exec.Stream.pause = 0.01
+        try:
+            yield
+        finally:
+            kubernetes_exec.Stream.pause = 0
+
     def suspend(self, job, suspended):
         self.cluster.store.patch("jobs", "work", job,
                                  {"spec": {"suspend": suspended}})
@@ -70,6 +86,18 @@ class Played:
     def cut(self):
         """Every connection to a pod."""
         self.cluster.cut_streams()
+
+    def leave(self):
+        """The API server is away, until some requests had no answer."""
+        before = self.cluster.turned_away
+        with self.cluster.gone():
+            harness.wait_until(
+                lambda: self.cluster.turned_away >= before + 3, "requests")
+
+    def forget(self):
+        """Watches end, and cannot continue where they were."""
+        self.cluster.store.compact()
+        self.cluster.end_watches()
 
     def delete_job(self, job):
         self.cluster.store.delete("jobs", "work", job, {})
@@ -147,6 +175,15 @@ class Real:
     def delete(self, pod):
         self.call("delete", "pod", pod, "--wait=false")
 
+    def kill(self, pod):
+        self.call("delete", "pod", pod, "--wait=false", "--force",
+                  "--grace-period=0")
+
+    @contextlib.contextmanager
+    def slow(self):
+        """It is as fast as it is."""
+        yield
+
     def suspend(self, job, suspended):
         self.call("patch", "job", job, "--type=merge", "-p", json.dumps(
             {"spec": {"suspend": suspended}}))
@@ -156,6 +193,39 @@ class Real:
 
     def cut(self):
         """Nothing does that from outside."""
+
+    def leave(self):
+        """Kills the API server, whose pid is in a file beside the kubeconfig,
+        and starts it again."""
+        name = os.path.join(os.path.dirname(self.config), "run",
+                            "apiserver.pid")
+        with open(name, encoding="ascii") as file:
+            old = int(file.read().split()[0])
+        words = harness.read_proc(old, "cmdline").split(b"\0")[:-1]
+        tap.equal(os.path.basename(words[0]), b"kube-apiserver")
+        env = dict(word.split(b"=", 1) for word in harness.read_proc(
+            old, "environ").split(b"\0")[:-1])
+        log = os.readlink("/proc/%d/fd/1" % old)
+        os.kill(old, signal.SIGKILL)
+        harness.wait_until(lambda: not harness.read_proc(old, "cmdline"),
+                           "the end of the API server")
+        with open(log, "ab") as file:
+            new = subprocess.Popen(words, env=env, start_new_session=True,
+                                   stdin=subprocess.DEVNULL, stdout=file,
+                                   stderr=file).pid
+        born = harness.read_proc(new, "stat").rsplit(b")", 1)[1].split()[19]
+        with open(name, "w", encoding="ascii") as file:
+            file.write("%d %s\n" % (new, born.decode()))
+        harness.wait_until(self.is_up, "the API server")
+
+    def is_up(self):
+        try:
+            return self.call("get", "--raw", "/readyz") == "ok"
+        except AssertionError:
+            return False
+
+    def forget(self):
+        """As cut()."""
 
     def delete_job(self, job):
         self.call("delete", "job", job, "--wait=false")
@@ -232,6 +302,19 @@ class Server(harness.Server):
         return harness.wait_until(
             lambda: text in self.output(study, stream, **where),
             "%r in %s of %s" % (text, stream, study))
+
+    def checkpoints(self, study, trial=1):
+        """Steps of those that the server has; none before there is a trial."""
+        status, found = self.call(
+            "GET", harness.OURS + "%s/trials/%s/files" % (study, trial))
+        if status not in (200, 404):
+            raise AssertionError("files of %s: %s" % (study, found))
+        return [int(one["step"]) for one in found.get("trees", ())
+                if one["kind"] == "CHECKPOINT" and "step" in one]
+
+    def wait_checkpoint(self, study, step):
+        harness.wait_until(lambda: step in self.checkpoints(study),
+                           "checkpoint %d of %s" % (step, study))
 
     def run(self, made):
         """Submits a spec and waits; hypertune's view of trial 1."""
