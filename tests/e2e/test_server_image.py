@@ -91,6 +91,9 @@ def cases(server, package):
             "inside", pod_trials.shell("echo score=0.5")))
         code, said = server.run("sh", "-c", "printf %%s '%s' >/tmp/s" % spec)
         tap.equal(code, 0, said)
+        harness.wait_until(
+            lambda: "slots busy" in server.hypertune("runners")[1],
+            "the server's runner")
         code, said = server.hypertune("submit", "/tmp/s", "--wait")
         tap.equal(code, 0, said)
         code, said = server.hypertune("best", "inside", "-o", "json")

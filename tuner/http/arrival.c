@@ -210,7 +210,8 @@ enum ht_status arrival_read(const struct proxies *proxies,
         return ht_fail(err, HT_INVALID,
                        "a proxy sends X-Forwarded-For, which ends in the "
                        "client's address, and X-Forwarded-Proto, once each");
-    read.secure = strcasecmp(words->forwarded_proto, "https") == 0;
+    read.secure = words->forwarded_proto != NULL &&
+                  strcasecmp(words->forwarded_proto, "https") == 0;
     if (!read.secure && !proxies->insecure)
         return ht_fail(err, HT_DENIED,
                        "http shows the token to the network: ask the proxy by "
