@@ -10,6 +10,7 @@ import tempfile
 
 import engines
 import harness
+import kube_tool
 import pod_trials
 import tap
 import tree
@@ -23,7 +24,8 @@ class Server:
         self.engine, self.folder = engine, folder
         self.cluster = pod_trials.Played(folder)
         os.chmod(folder, 0o755)
-        os.chmod(self.cluster.config, 0o644)
+        kube_tool.write(folder, "token", kube_tool.config_of(
+            self.cluster.cluster, {"token": "runner"}), 0o644)
 
     def load(self, package):
         path = os.path.join(self.folder, "image.tar")
@@ -45,7 +47,7 @@ class Server:
             "Entrypoint": ["hypertuned", "--data=" + DATA,
                            "--runner=kubernetes", "--listen=127.0.0.1:0",
                            "--report-listen=tcp://127.0.0.1:0"],
-            "Cmd": [], "Env": ["KUBECONFIG=/cluster/config"],
+            "Cmd": [], "Env": ["KUBECONFIG=/cluster/token"],
             "HostConfig": {"NetworkMode": "host", "CapDrop": ["ALL"],
                            "SecurityOpt": ["no-new-privileges"],
                            "ReadonlyRootfs": True,
@@ -92,7 +94,7 @@ def cases(server, package):
         code, said = server.run("sh", "-c", "printf %%s '%s' >/tmp/s" % spec)
         tap.equal(code, 0, said)
         harness.wait_until(
-            lambda: "slots busy" in server.hypertune("runners")[1],
+            lambda: "ONLINE" in server.hypertune("runners", "-o", "json")[1],
             "the server's runner")
         code, said = server.hypertune("submit", "/tmp/s", "--wait")
         tap.equal(code, 0, said)
