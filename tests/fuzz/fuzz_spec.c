@@ -8,6 +8,8 @@
 #include "proto/doc/json.h"
 #include "proto/form/form.h"
 #include "proto/form/native.h"
+#include "proto/job/kubernetes.h"
+#include "proto/job/pod_overlay.h"
 #include "proto/job/slurm.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -76,6 +78,25 @@ static void check_slurm(struct arena *arena, const struct job *job)
             abort();
 }
 
+/* What a spec lays over a pod changes nothing that the spec says elsewhere. */
+static void check_kubernetes(struct arena *arena, const struct job *job)
+{
+    static const char base[] =
+        "{\"restartPolicy\":\"Never\",\"containers\":[{\"name\":"
+        "\"" KUBERNETES_CONTAINER "\",\"image\":\"i\",\"command\":[\"c\"]}]}";
+    if (job->kubernetes.pod == NULL)
+        return;
+    cJSON *merged = json_of_node(node_read_stored(arena, base));
+    pod_overlay(merged, node_read_stored(arena, job->kubernetes.pod));
+    const struct node *pod = node_read_stored(arena, json_text(arena, merged));
+    const struct node *trial = node_first(pod, "containers");
+    if (strcmp(node_get_string(pod, "restartPolicy", ""), "Never") != 0 ||
+        (trial != NULL && /* they may be taken away */
+         (strcmp(node_get_string(trial, "image", ""), "i") != 0 ||
+          node_first(trial, "command") == NULL)))
+        abort();
+}
+
 /* The files of some forms leave that to the words after "--", without which
  * they are never stored. */
 static bool says_what_to_run(const struct job *job)
@@ -99,6 +120,7 @@ static void check_job(struct arena *arena, const struct job *job)
         abort();
     check_native(arena, job);
     check_slurm(arena, job);
+    check_kubernetes(arena, job);
     check_points(arena, &job->space);
     text_free(&json);
     text_free(&diff);
