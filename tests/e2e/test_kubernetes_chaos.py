@@ -15,7 +15,7 @@ import harness
 import pod_trials
 import tap
 from kubernetes_rules import Refused
-from pod_trials import shell, spec
+from pod_trials import SLOTS, shell, spec
 
 if os.geteuid() != 0 and "HT_KUBECONFIG" not in os.environ:
     tap.skip("pods of the played cluster", "namespaces want root")
@@ -24,7 +24,6 @@ TRIALS = int(os.environ.get("HYPERTUNE_TRIALS", "24"))
 PAIRS = max(TRIALS // 4, 2)
 STUDIES = {"one": TRIALS - PAIRS, "two": PAIRS}
 STEPS = list(range(1, 9))
-SLOTS = 8
 MOST_LOST = 2  # attempts of a trial; a third in a row would end it
 CLEAN_S = 60
 

@@ -18,6 +18,7 @@ import kubernetes_kubelet
 import tap
 from kubernetes_rules import Refused
 
+SLOTS = 8
 IMAGE = "localhost/tiny:1"  # busybox, never pulled
 RIGHTS = {"jobs": {"create", "get", "list", "delete"},
           "pods": {"list", "watch", "delete"}, "pods/exec": {"create", "get"},
@@ -255,7 +256,7 @@ class Server(harness.Server):
     """Its runner finds the cluster by the environment."""
 
     def __init__(self, cluster, *options):
-        super().__init__("--runner", "kubernetes", *options, slots=8,
+        super().__init__("--runner", "kubernetes", *options, slots=SLOTS,
                          environment={"KUBECONFIG": cluster.config,
                                       "HYPERTUNE_RUNNER_KUBERNETES_NAMESPACE":
                                       cluster.namespace})
