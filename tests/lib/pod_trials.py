@@ -210,14 +210,22 @@ class Real:
         os.kill(old, signal.SIGKILL)
         harness.wait_until(lambda: not harness.read_proc(old, "cmdline"),
                            "the end of the API server")
-        with open(log, "ab") as file:
-            new = subprocess.Popen(words, env=env, start_new_session=True,
-                                   stdin=subprocess.DEVNULL, stdout=file,
-                                   stderr=file).pid
-        born = harness.read_proc(new, "stat").rsplit(b")", 1)[1].split()[19]
+        process = None
+
+        def is_back():
+            """It ends at once while the port is still taken."""
+            nonlocal process
+            if process is None or process.poll() is not None:
+                with open(log, "ab") as file:
+                    process = subprocess.Popen(
+                        words, env=env, start_new_session=True,
+                        stdin=subprocess.DEVNULL, stdout=file, stderr=file)
+            return self.is_up()
+        harness.wait_until(is_back, "the API server")
+        born = harness.read_proc(process.pid, "stat").rsplit(
+            b")", 1)[1].split()[19]
         with open(name, "w", encoding="ascii") as file:
-            file.write("%d %s\n" % (new, born.decode()))
-        harness.wait_until(self.is_up, "the API server")
+            file.write("%d %s\n" % (process.pid, born.decode()))
 
     def is_up(self):
         try:
