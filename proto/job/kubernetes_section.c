@@ -78,14 +78,15 @@ static void check_rules(const struct field_reader *reader, struct place at,
     }
 }
 
-/* The items of a list of named items. `each` may be NULL. */
+/* The items of a list of named items, some of which are ours: null would take
+ * them away. `each` may be NULL. */
 static void check_items(const struct field_reader *reader, struct place at,
                         const char *list,
                         void each(const struct field_reader *, struct place))
 {
     const char *key = pod_overlay_key(list);
     const struct place all = field_member(reader, at, list);
-    if (all.node == NULL || all.node->kind == NODE_NULL)
+    if (all.node == NULL)
         return;
     if (all.node->kind != NODE_LIST) {
         field_wrong_kind(reader, all, "a list");
