@@ -186,6 +186,22 @@ static bool take_message(struct pod_run *run, size_t i, const char *message)
            replicas_read_exit(&run->replicas, i);
 }
 
+/* Of a success the pod's status does not say that all reports have come, as
+ * exit.json from its files would: the result could be another. */
+static bool lacks_reports(struct pod_run *run, size_t i,
+                          const struct pod_seen *seen)
+{
+    struct arena *arena = arena_new();
+    const struct node *message =
+        json_read_map(arena, seen->message, strlen(seen->message));
+    const bool succeeded =
+        message != NULL ? strcmp(node_get_string(message, "outcome", ""),
+                                 folder_outcome_name(OUTCOME_SUCCEEDED)) == 0
+                        : seen->end.outcome == OUTCOME_SUCCEEDED;
+    arena_free(arena);
+    return succeeded && i == 0 && run->order->metrics.n > 0;
+}
+
 static void end_member(struct pod_run *run, size_t i,
                        const struct kube_end *end)
 {
@@ -210,8 +226,15 @@ static void settle(struct pod_run *run, size_t i, const struct pod_seen *seen)
         member->over_at = now;
     if (member->served && now - member->over_at < SETTLE_MS)
         return;
-    if (!take_message(run, i, seen->message))
+    if (lacks_reports(run, i, seen)) {
+        const struct kube_end lost = {
+            .outcome = OUTCOME_LOST,
+            .exit = -1,
+            .words = "its pod ended before its last reports had come"};
+        end_member(run, i, &lost);
+    } else if (!take_message(run, i, seen->message)) {
         end_member(run, i, &seen->end);
+    }
 }
 
 /* ---- a pod that waits ---- */

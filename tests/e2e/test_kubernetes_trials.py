@@ -163,6 +163,26 @@ def a_pod_that_is_deleted_before_its_trial_begins_is_a_new_attempt():
     tap.equal(state_of("early"), "SUCCEEDED")
 
 
+def a_pod_that_ends_before_its_reports_have_come_is_a_new_attempt():
+    server.submit(spec("unheard", shell(
+        "case $HOSTNAME in *-1-1-master-0*) %s;; *) echo score=1;; esac" %
+        UNTIL_GO)))
+    server.wait_output("unheard", "up")
+    pod = server.pod("unheard")
+    with cluster.without_right("pods/exec"):
+        cluster.cut()
+        server.mark_go(pod)
+        harness.wait_until(lambda: server.enter(
+            pod, "test", "-e", "/hypertune/trial/exit.json") == 0, "its end")
+        cluster.delete(pod)
+        harness.wait_until(lambda: server.trial("unheard", 1)["hypertune"][
+            "attempt"] == 2, "the next attempt")
+    server.wait_study("unheard")
+    trial = server.trial("unheard", 1)["hypertune"]
+    tap.equal((trial["state"], trial["objective"]), ("SUCCEEDED", 1),
+              trial["reason"])
+
+
 def a_runner_that_may_not_enter_pods_says_why():
     with cluster.without_right("pods/exec"):
         server.submit(spec("right", shell("echo score=1")))
@@ -209,5 +229,6 @@ with pod_trials.cluster_here() as cluster, pod_trials.Server(
              a_job_that_is_deleted_before_it_has_pods_is_a_new_attempt,
              a_pod_that_is_deleted_is_a_new_attempt,
              a_pod_that_is_deleted_before_its_trial_begins_is_a_new_attempt,
+             a_pod_that_ends_before_its_reports_have_come_is_a_new_attempt,
              a_runner_that_may_not_enter_pods_says_why,
              replicas_reach_each_other_by_names_that_are_known_before])

@@ -46,6 +46,8 @@ class Played:
         self.config = kube_tool.write(folder, "config", kube_tool.config_of(
             self.cluster, kube_tool.exec_user(folder)))
         self.namespace = "work"
+        self.admin = kube_tool.write(folder, "admin", kube_tool.config_of(
+            self.cluster, {"token": "admin"}))
 
     def close(self):
         self.cluster.close()
@@ -143,7 +145,7 @@ class Real:
     name = "a_real_cluster"
 
     def __init__(self, folder):
-        self.config = os.environ["HT_KUBECONFIG"]
+        self.config = self.admin = os.environ["HT_KUBECONFIG"]
         self.namespace = "ht-" + os.path.basename(folder).lower().replace(
             "_", "-")
         self.call("create", "namespace", self.namespace)
@@ -293,11 +295,15 @@ class Server(harness.Server):
 
     def mark_go(self, pod):
         """Makes the file that UNTIL_GO waits for, in the pod."""
-        tap.equal(subprocess.run(
+        tap.equal(self.enter(pod, "touch", "/hypertune/trial/go"), 0)
+
+    def enter(self, pod, *command):
+        """Its exit code in the pod."""
+        return subprocess.run(
             (kube_tool.TOOL, "namespace=" + self.cluster.namespace, "exec",
-             pod, "trial", "touch", "/hypertune/trial/go"),
-            env={**os.environ, "KUBECONFIG": self.cluster.config}, timeout=60,
-            stdin=subprocess.DEVNULL, check=False).returncode, 0)
+             pod, "trial") + command,
+            env={**os.environ, "KUBECONFIG": self.cluster.admin}, timeout=60,
+            stdin=subprocess.DEVNULL, check=False).returncode
 
     def output(self, study, stream="stdout", replica="master-0", trial=1):
         status, answer = self.call(
