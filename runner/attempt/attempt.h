@@ -56,7 +56,7 @@ struct attempt {
     bool begun;            /* the engine has it */
     bool fetching;         /* waits for the checkpoint */
     bool wants_checkpoint; /* the trial may continue; once ended_confirmed */
-    /* Of those that the engine brings: the one under way, and the one after it;
+    /* Where the engine brings them: the one under way, and the one after it;
      * below NULL: none, else owned. */
     struct attempt_checkpoint {
         char *below; /* the trial's folder of them */

@@ -137,7 +137,7 @@ static void send_brought(struct attempt *attempt)
     arena_free(arena);
 }
 
-/* One after the other; of those that wait the newest. */
+/* One after the other; the newest of the ones that wait. */
 static void bring(struct attempt *attempt)
 {
     struct ht_error err;

@@ -319,7 +319,7 @@ class Server(harness.Server):
             "%r in %s of %s" % (text, stream, study))
 
     def checkpoints(self, study, trial=1):
-        """Steps of those that the server has; none before there is a trial."""
+        """Steps of what the server has; none before there is a trial."""
         status, found = self.call(
             "GET", harness.OURS + "%s/trials/%s/files" % (study, trial))
         if status not in (200, 404):

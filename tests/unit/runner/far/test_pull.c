@@ -117,7 +117,7 @@ static void answer(const struct frame *frame)
         give_part(there, frame, bring, NULL);
 }
 
-/* Answers so many frames of those that are queued; fewer: there are no more. */
+/* Answers so many of the queued frames; fewer: there are no more. */
 static void pass(size_t most)
 {
     for (; most > 0 && far.queue.len > 0; most--) {
