@@ -13,6 +13,7 @@ import kube_tool
 import kubernetes
 import kubernetes_job_sets
 import kubernetes_kubelet
+import kubernetes_training_jobs
 import tap
 from kubernetes_rules import Refused
 
@@ -30,12 +31,16 @@ class Played:
 
     name = "the_played_cluster"
 
-    def __init__(self, folder, job_sets=False):
+    def __init__(self, folder, job_sets=False, training_jobs=False):
         self.cluster = kubernetes.Cluster()
         self.rights = dict(RIGHTS, **(kubernetes_job_sets.RIGHTS
                                       if job_sets else {}))
         if job_sets:
             kubernetes_job_sets.install(self.cluster)
+        if training_jobs:
+            self.rights.update(kubernetes_training_jobs.RIGHTS)
+            kubernetes_training_jobs.install(self.cluster)
+            self.rights["jobs"] = self.rights["jobs"] | {"watch"}
         self.cluster.users["runner"] = {"work": self.rights}
         kubernetes_kubelet.Kubelet(self.cluster)
         self.folder = folder
@@ -212,11 +217,11 @@ class Server(harness.Server):
                     "deletionTimestamp" not in pod["metadata"]]
         return harness.wait_until(find, "a pod of " + study)[0]
 
-    def mark_go(self, pod):
+    def mark_go(self, pod, container="trial"):
         """Makes the file that UNTIL_GO waits for, in the pod."""
         tap.equal(subprocess.run(
             (kube_tool.TOOL, "namespace=" + self.cluster.namespace, "exec",
-             pod, "trial", "touch", "/hypertune/trial/go"),
+             pod, container, "touch", "/hypertune/trial/go"),
             env={**os.environ, "KUBECONFIG": self.cluster.config}, timeout=60,
             stdin=subprocess.DEVNULL, check=False).returncode, 0)
 
