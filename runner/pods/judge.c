@@ -38,9 +38,10 @@ enum outcome pod_judge_outcome(const struct pod_judge *judge)
                                                  : OUTCOME_SUCCEEDED;
 }
 
-void pod_judge_blame(const struct pod_judge *judge, struct ending *ending)
+void pod_judge_blame(const struct pod_judge *judge, int64_t lost_at,
+                     struct ending *ending)
 {
-    if (judge->verdict.kind == VERDICT_FAILED &&
+    if (judge->verdict.kind == VERDICT_FAILED && judge->at < lost_at &&
         ending->outcome == OUTCOME_LOST)
         folder_end(ending, OUTCOME_FAILED, "%.480s", judge->verdict.words);
 }

@@ -27,8 +27,10 @@ void pod_judge_look(struct pod_judge *judge, struct kinds *kinds,
 bool pod_judge_is_due(const struct pod_judge *judge);
 /* Once that is so. */
 enum outcome pod_judge_outcome(const struct pod_judge *judge);
-/* An operator takes away the pods of an object that has failed: such a loss is
- * the failure. */
-void pod_judge_blame(const struct pod_judge *judge, struct ending *ending);
+/* An operator takes away the pods of an object that has failed: the loss of a
+ * pod, which was first seen then (monotonic), is the failure if that came
+ * before. */
+void pod_judge_blame(const struct pod_judge *judge, int64_t lost_at,
+                     struct ending *ending);
 
 #endif

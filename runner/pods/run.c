@@ -207,6 +207,13 @@ static bool take_message(struct pod_run *run, size_t i, const char *message)
            replicas_read_exit(&run->replicas, i);
 }
 
+static void blame(const struct pod_run *run, size_t i, struct ending *ending)
+{
+    const int64_t over_at = run->members[i].over_at;
+    pod_judge_blame(&run->judge, over_at != 0 ? over_at : clock_monotonic_ms(),
+                    ending);
+}
+
 static void end_member(struct pod_run *run, size_t i,
                        const struct kube_end *end)
 {
@@ -218,7 +225,8 @@ static void end_member(struct pod_run *run, size_t i,
         folder_end(&ending, end->outcome, "%.480s", end->words);
         ending.has_exit = end->exit >= 0;
         ending.exit = end->exit;
-        pod_judge_blame(&run->judge, &ending);
+        if (!end->preempted)
+            blame(run, i, &ending);
     }
     replicas_end(&run->replicas, i, &ending);
 }
@@ -234,6 +242,8 @@ static void settle(struct pod_run *run, size_t i, const struct pod_seen *seen)
         return;
     if (!take_message(run, i, seen->message))
         end_member(run, i, &seen->end);
+    else if (!seen->end.preempted)
+        blame(run, i, &run->replicas.items[i].ending);
 }
 
 /* ---- a pod that waits ---- */
@@ -315,8 +325,10 @@ static void look_at_member(struct pod_run *run, size_t i, struct arena *arena)
     struct pod_seen seen;
     const struct pod_wish wish = {
         .attempt = run->label, .replica = member->name, .uid = member->uid};
+    const bool ended = run->replicas.items[i].ended;
     if (replicas_read_exit(&run->replicas, i)) {
-        pod_judge_blame(&run->judge, &run->replicas.items[i].ending);
+        if (!ended)
+            blame(run, i, &run->replicas.items[i].ending);
         return;
     }
     if (!pods_find(pods, &wish, arena, &seen)) {

@@ -126,6 +126,19 @@ def a_worker_s_failure_is_that_of_the_trial():
     expect_nothing_left()
 
 
+def pods_that_an_operator_takes_away_are_the_object_s_failure():
+    template = torch(shell(UNTIL_GO), shell("until [ -e /go ]; do sleep 0.1; "
+                                            "done; exit 1"))
+    template["spec"]["runPolicy"] = {"cleanPodPolicy": "All"}
+    server.submit(of("cleaned", template))
+    server.wait_output("cleaned", "up")
+    server.mark(pods("-worker-0")[0]["metadata"]["name"], "pytorch", "/go")
+    server.wait_study("cleaned")
+    tap.contains("its PyTorchJob failed: ",
+                 expect("cleaned", "FAILED")["reason"])
+    expect_nothing_left()
+
+
 def a_condition_of_the_spec_counts():
     server.submit(of("said", torch(shell(UNTIL_GO), shell("sleep 1000")),
                      kubernetes={"failure": "status.[@this].#(word==bad)#"}))
@@ -222,6 +235,7 @@ with tempfile.TemporaryDirectory(prefix="kube") as folder:
                      a_job_that_fails_is_its_pod_s_failure,
                      a_pytorch_job_is_a_trial_with_its_workers,
                      a_worker_s_failure_is_that_of_the_trial,
+                     pods_that_an_operator_takes_away_are_the_object_s_failure,
                      a_condition_of_the_spec_counts,
                      an_evicted_master_is_a_new_attempt,
                      a_kind_that_the_cluster_lacks_is_the_reason,

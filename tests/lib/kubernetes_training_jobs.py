@@ -52,6 +52,10 @@ def end(store, job, kind, message):
         "type": kind, "status": "True", "reason": "PyTorchJob" + kind,
         "message": message})
     store.note_change("pytorchjobs", job)
+    if job["spec"].get("runPolicy", {}).get("cleanPodPolicy") == "All":
+        for pod in make(store, job).values():
+            store.delete("pods", pod["metadata"]["namespace"],
+                         pod["metadata"]["name"], {})
 
 
 def make(store, job):

@@ -219,9 +219,12 @@ class Server(harness.Server):
 
     def mark_go(self, pod, container="trial"):
         """Makes the file that UNTIL_GO waits for, in the pod."""
+        self.mark(pod, container, "/hypertune/trial/go")
+
+    def mark(self, pod, container, path):
         tap.equal(subprocess.run(
             (kube_tool.TOOL, "namespace=" + self.cluster.namespace, "exec",
-             pod, container, "touch", "/hypertune/trial/go"),
+             pod, container, "touch", path),
             env={**os.environ, "KUBECONFIG": self.cluster.config}, timeout=60,
             stdin=subprocess.DEVNULL, check=False).returncode, 0)
 
