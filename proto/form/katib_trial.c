@@ -122,6 +122,13 @@ static void put_retries(struct katib *katib, struct place limit)
                            katib->trial_spec.node);
 }
 
+static struct place backoff_limit(const struct katib *katib)
+{
+    const struct field_reader *reader = &katib->reader;
+    return field_member(reader, field_member(reader, katib->trial_spec, "spec"),
+                        "backoffLimit");
+}
+
 static void put_job(struct katib *katib, struct place at)
 {
     static const char *const known[] = {"template", "backoffLimit",
@@ -130,7 +137,7 @@ static void put_job(struct katib *katib, struct place at)
     const struct place spec = field_member(reader, at, "spec");
     const struct place container = katib_find_container(
         katib, spec.node != NULL ? spec : at, "template", true);
-    put_retries(katib, field_member(reader, spec, "backoffLimit"));
+    put_retries(katib, backoff_limit(katib));
     katib_put_number(katib, &katib->native, "trialTimeout",
                      field_member(reader, spec, "activeDeadlineSeconds"));
     katib_warn_of_others(katib, spec, known);
@@ -182,7 +189,7 @@ void katib_put_trial(struct katib *katib)
     katib->is_one_pod = is_job || strcmp(kind, "Pod") == 0;
     const bool runs_here = katib->is_one_pod || trained != NULL;
     if (katib_wants_template(katib, runs_here)) {
-        put_retries(katib, (struct place){0});
+        put_retries(katib, is_job ? backoff_limit(katib) : (struct place){0});
         katib_put_template(katib);
         return;
     }

@@ -271,7 +271,8 @@ static bool has_variable(const struct pairs *env, const char *name)
     return false;
 }
 
-/* Parameters in them are not passed as arguments, too. */
+/* Parameters in them are not passed as arguments, too. What has $(NAME) is left
+ * to Kubernetes. */
 static void take_variables(const struct field_reader *reader,
                            struct place container, struct pairs *env)
 {
@@ -285,7 +286,8 @@ static void take_variables(const struct field_reader *reader,
     NODE_EACH (one, first) {
         const char *name = node_get_string(one, "name", "");
         const char *value = node_get_string(one, "value", "");
-        if (strstr(value, "${") == NULL || has_variable(env, name))
+        if (strstr(value, "${") == NULL || strstr(value, "$(") != NULL ||
+            has_variable(env, name))
             continue;
         items = arena_grow(reader->arena, items, n, sizeof *items);
         items[n++] = (struct pair){name, value};

@@ -39,8 +39,8 @@ void kinds_close(struct kinds *kinds); /* accepts NULL; waits about a second */
 enum ht_status kinds_find(struct kinds *kinds, struct kube *kube,
                           const struct kube_kind_name *name,
                           const struct kube_kind **found, struct ht_error *err);
-/* The kind number i of those that this runner has ever made; false: there are
- * no more. */
+/* The kind number i of all that this runner has ever made; false: there are no
+ * more. */
 bool kinds_name(struct kinds *kinds, size_t i, struct kube_kind_name *name);
 
 struct kinds_wish {

@@ -2,6 +2,7 @@
 PyTorchJob with a worker, on the played cluster."""
 
 import glob
+import json
 import os
 import tempfile
 
@@ -196,6 +197,39 @@ def what_the_cluster_refuses_is_the_reason():
                  expect("refused", "FAILED")["reason"])
 
 
+def an_experiment_of_katib_keeps_its_pytorch_job():
+    template = torch(
+        shell("echo score=$(cat /data/score) ${trialParameters.rate}"),
+        shell("echo ${trialParameters.rate}; sleep 1000"))
+    template["metadata"] = {"name": "theirs", "namespace": "other"}
+    pod = template["spec"]["pytorchReplicaSpecs"]["Master"]["template"]["spec"]
+    pod.update(volumes=[VOLUME], initContainers=[{
+        "name": "first", "image": IMAGE, "volumeMounts": [MOUNT],
+        "command": shell("echo 0.25 >/data/score")}])
+    pod["containers"][0]["volumeMounts"] = [MOUNT]
+    made = {"apiVersion": "kubeflow.org/v1beta1", "kind": "Experiment",
+            "metadata": {"name": "katib"}, "spec": {
+                "objective": {"type": "maximize",
+                              "objectiveMetricName": "score"},
+                "algorithm": {"algorithmName": "random"}, "maxTrialCount": 1,
+                "parameters": [{"name": "x", "parameterType": "double",
+                                "feasibleSpace": {"min": "1", "max": "2"}}],
+                "trialTemplate": {
+                    "primaryContainerName": "pytorch",
+                    "primaryPodLabels": {
+                        "training.kubeflow.org/job-role": "master"},
+                    "trialParameters": [{"name": "rate", "reference": "x"}],
+                    "trialSpec": template}}}
+    path = os.path.join(server.folder, "katib.json")
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump(made, file)
+    server.cli("submit", path)
+    server.wait_study("katib")
+    tap.equal(expect("katib", "SUCCEEDED")["objective"], 0.25)
+    tap.true(1 <= float(server.output("katib").split()[1]) <= 2, "a value")
+    expect_nothing_left()
+
+
 def a_killed_runner_s_trial_continues():
     server.submit(of("killed", torch(shell(UNTIL_GO), shell("sleep 1000"))))
     server.wait_output("killed", "up")
@@ -241,6 +275,7 @@ with tempfile.TemporaryDirectory(prefix="kube") as folder:
                      a_kind_that_the_cluster_lacks_is_the_reason,
                      a_right_that_lacks_is_waited_for,
                      what_the_cluster_refuses_is_the_reason,
+                     an_experiment_of_katib_keeps_its_pytorch_job,
                      a_killed_runner_s_trial_continues,
                      what_a_killed_runner_left_is_removed])
     finally:
