@@ -73,21 +73,21 @@ static void read_resume(const struct field_reader *reader, struct place at,
 }
 
 /* The conditions that Katib has for a Job and for operators' jobs come to the
- * exit code of the command; others ask for the object in the cluster. */
+ * exit code of the command; others ask for the object in a cluster. */
 static void read_condition(const struct field_reader *reader, struct place at,
                            const struct field *field, void *into)
 {
     static const char *const types[] = {"Complete", "Succeeded", "Failed"};
+    struct katib *katib = into;
     const char *text = node_string(at.node);
     (void)field;
-    (void)into;
     for (size_t i = 0; text && i < sizeof types / sizeof *types; i++)
         if (strcmp(text, arena_printf(reader->arena,
                                       "status.conditions.#(type==\"%s\")#|"
                                       "#(status==\"True\")#",
                                       types[i])) == 0)
             return;
-    katib_refuse(reader, at, "this condition");
+    katib->has_own_ends = true;
 }
 
 static const struct field_choice goals[] = {
@@ -135,9 +135,9 @@ static const struct field template_rows[] = {
     {"primaryContainerName", field_place, .offset = KATIB(primary)},
     {.name = "configMap", .read = refuse_map},
     {.name = "retain", .read = foreign_no_effect},
-    {.name = "primaryPodLabels", .read = foreign_no_effect},
-    {.name = "successCondition", .read = read_condition},
-    {.name = "failureCondition", .read = read_condition},
+    {"primaryPodLabels", field_place, .offset = KATIB(primary_labels)},
+    {"successCondition", read_condition, .place = KATIB(success)},
+    {"failureCondition", read_condition, .place = KATIB(failure)},
     {0}};
 static const struct field spec_rows[] = {
     {"objective", field_map, .rows = objective_rows},

@@ -25,7 +25,10 @@ struct katib {
     struct place trials, parallel, max_failed;
     struct place parameters, early, early_settings;
     struct place collector, file, format, filters;
-    struct place trial_parameters, trial_spec, primary;
+    struct place trial_parameters, trial_spec, primary, primary_labels;
+    struct place success, failure;
+    bool
+        has_own_ends; /* ... which are no conditions of a Job's or operator's */
     struct katib_file metrics_file;
     bool reads_output; /* metrics are in what the trainer prints */
     bool is_one_pod;   /* each trial is a pod, not several replicas */
@@ -77,6 +80,18 @@ void katib_put_pod(struct katib *katib, struct place template,
  * job's own. */
 void katib_put_container(struct katib *katib, struct place at,
                          struct grown *out, bool master);
+
+/* Whether a trial becomes an object of a cluster: of a kind that cannot run
+ * here otherwise, with conditions of its own, or with pods that need a cluster.
+ */
+bool katib_wants_template(const struct katib *katib, bool runs_here);
+/* Puts it as the section kubernetes. */
+void katib_put_template(struct katib *katib);
+/* Puts the words of the trial's container, where they have to be others than
+ * those in the template. */
+void katib_put_words(struct katib *katib, struct place container);
+/* The text with its trial parameters as they are here. */
+const struct node *katib_convert_text(struct katib *katib, struct place at);
 
 /* How metrics are collected: what the words have to name, then all of it. */
 void katib_plan_metrics(struct katib *katib);

@@ -373,6 +373,33 @@ static void put_container(const struct container *container, struct grown *out,
     foreign_move(katib->arena, out, "workdir", member(container, "workingDir"));
 }
 
+const struct node *katib_convert_text(struct katib *katib, struct place at)
+{
+    struct grown one = foreign_begin(katib->arena, NODE_LIST, at.node);
+    if (!foreign_is_literal(&katib->reader, at, katib->space.node))
+        return at.node;
+    foreign_put_text(katib->arena, &one, NULL, substitute(katib, at), at.node);
+    return one.node->first;
+}
+
+void katib_put_words(struct katib *katib, struct place at)
+{
+    const struct container container = {katib, at};
+    const struct place command = member(&container, "command");
+    const struct strings first = words(&container, command);
+    const struct strings rest = words(&container, member(&container, "args"));
+    const char **items =
+        arena_alloc(katib->arena, first.n + rest.n + 1, sizeof *items);
+    struct strings all = {.n = first.n > 0 ? first.n + rest.n : 0,
+                          .items = items};
+    for (size_t i = 0; i < all.n; i++)
+        items[i] = i < first.n ? first.items[i] : rest.items[i - first.n];
+    if (katib->reads_output)
+        join_streams(&container, &all);
+    if (all.n > 0)
+        put_words(&container, &katib->native, "command", &all, command.node);
+}
+
 void katib_put_container(struct katib *katib, struct place at,
                          struct grown *out, bool master)
 {

@@ -107,8 +107,9 @@ static void refuse_kind(const struct katib *katib, const char *kind)
                  kind[0] != '\0'
                      ? arena_printf(katib->arena, "a trial of kind %s", kind)
                      : "a trial without a kind");
-    diag_hint(katib->reader.diag, "a Job, Pod, PyTorchJob, TFJob, XGBoostJob "
-                                  "or PaddleJob can be");
+    diag_hint(katib->reader.diag, "a Job, a Pod, a PyTorchJob and other "
+                                  "objects that have the templates of their "
+                                  "pods can be");
 }
 
 /* Katib starts no failed trial again; its Job does where it says so. */
@@ -121,6 +122,13 @@ static void put_retries(struct katib *katib, struct place limit)
                            katib->trial_spec.node);
 }
 
+static struct place backoff_limit(const struct katib *katib)
+{
+    const struct field_reader *reader = &katib->reader;
+    return field_member(reader, field_member(reader, katib->trial_spec, "spec"),
+                        "backoffLimit");
+}
+
 static void put_job(struct katib *katib, struct place at)
 {
     static const char *const known[] = {"template", "backoffLimit",
@@ -129,7 +137,7 @@ static void put_job(struct katib *katib, struct place at)
     const struct place spec = field_member(reader, at, "spec");
     const struct place container = katib_find_container(
         katib, spec.node != NULL ? spec : at, "template", true);
-    put_retries(katib, field_member(reader, spec, "backoffLimit"));
+    put_retries(katib, backoff_limit(katib));
     katib_put_number(katib, &katib->native, "trialTimeout",
                      field_member(reader, spec, "activeDeadlineSeconds"));
     katib_warn_of_others(katib, spec, known);
@@ -144,39 +152,57 @@ static void put_pod(struct katib *katib, struct place at)
         katib_put_container(katib, container, &katib->native, true);
 }
 
+static const struct operator_kind *find_operator(const char *kind)
+{
+    for (size_t i = 0; i < sizeof operators / sizeof *operators; i++)
+        if (strcmp(operators[i].kind, kind) == 0)
+            return &operators[i];
+    return NULL;
+}
+
+static void put_operator_job(struct katib *katib, struct place at,
+                             const struct operator_kind *kind)
+{
+    const struct place spec = field_member(&katib->reader, at, "spec");
+    const char *const known[] = {kind->member, NULL};
+    const struct place replicas =
+        field_member(&katib->reader, spec, kind->member);
+    katib_warn_of_others(katib, spec, known);
+    if (replicas.node == NULL)
+        field_missing(&katib->reader, spec.node != NULL ? spec : at,
+                      kind->member, NULL);
+    else
+        put_operator(katib, replicas, kind);
+}
+
 void katib_put_trial(struct katib *katib)
 {
     const struct place at = katib->trial_spec;
     const char *kind = node_get_string(at.node, "kind", "");
+    const struct operator_kind *trained = find_operator(kind);
+    const bool is_job = strcmp(kind, "Job") == 0;
     if (at.node == NULL) {
         field_missing(&katib->reader, katib->spec, "trialTemplate.trialSpec",
                       "what the trials run");
         return;
     }
-    katib->is_one_pod = strcmp(kind, "Job") == 0 || strcmp(kind, "Pod") == 0;
-    if (strcmp(kind, "Job") == 0) {
+    katib->is_one_pod = is_job || strcmp(kind, "Pod") == 0;
+    const bool runs_here = katib->is_one_pod || trained != NULL;
+    if (katib_wants_template(katib, runs_here)) {
+        put_retries(katib, is_job ? backoff_limit(katib) : (struct place){0});
+        katib_put_template(katib);
+        return;
+    }
+    if (katib->primary_labels.node != NULL)
+        foreign_no_effect(&katib->reader, katib->primary_labels, NULL, NULL);
+    if (!is_job)
+        put_retries(katib, (struct place){0});
+    if (is_job)
         put_job(katib, at);
-        return;
-    }
-    put_retries(katib, (struct place){0});
-    if (strcmp(kind, "Pod") == 0) {
+    else if (katib->is_one_pod)
         put_pod(katib, at);
-        return;
-    }
-    const struct place spec = field_member(&katib->reader, at, "spec");
-    for (size_t i = 0; i < sizeof operators / sizeof *operators; i++) {
-        if (strcmp(operators[i].kind, kind) != 0)
-            continue;
-        const char *const known[] = {operators[i].member, NULL};
-        const struct place replicas =
-            field_member(&katib->reader, spec, operators[i].member);
-        katib_warn_of_others(katib, spec, known);
-        if (replicas.node == NULL)
-            field_missing(&katib->reader, spec.node != NULL ? spec : at,
-                          operators[i].member, NULL);
-        else
-            put_operator(katib, replicas, &operators[i]);
-        return;
-    }
-    refuse_kind(katib, kind);
+    else if (trained != NULL)
+        put_operator_job(katib, at, trained);
+    else
+        refuse_kind(katib, kind);
 }

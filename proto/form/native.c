@@ -258,7 +258,8 @@ static void require_all(const struct field_reader *reader,
                         const struct native_draft *native)
 {
     require_search(reader, root);
-    if (native->pools[0].pool.args.n == 0 && node_find(root, "image") == NULL)
+    if (native->pools[0].pool.args.n == 0 && node_find(root, "image") == NULL &&
+        node_find(native->draft.kubernetes.node, "template") == NULL)
         require(reader, root, "command",
                 "add \"command: [python3, train.py]\"");
 }

@@ -231,9 +231,12 @@ static void add_resources(cJSON *object, double cpus, int64_t memory_bytes,
     json_add_filled(object, "resources", resources);
 }
 
-static void add_pool(cJSON *root, const struct pool *pool)
+/* Args alone are those of a template's container, which has them. */
+static void add_pool(cJSON *root, const struct job *job)
 {
-    add_command(root, pool);
+    const struct pool *pool = &job->pools[0];
+    if (pool->command.n > 0 || job->kubernetes.template == NULL)
+        add_command(root, pool);
     json_add_text(root, "image", pool->image);
     json_add_pairs(root, "env", &pool->env);
     json_add_text(root, "machine", pool->machine);
@@ -389,7 +392,7 @@ cJSON *native_tree(const struct job *job, enum native_detail detail)
     add_study(root, job, full);
     add_limits(root, job, full);
     if (job->n_pools > 0)
-        add_pool(root, &job->pools[0]);
+        add_pool(root, job);
     if (full || job->args_mode != ARGS_AUTO)
         json_add_string(root, "args", job_args_modes[job->args_mode].name);
     add_surroundings(root, job);
@@ -416,7 +419,8 @@ static void omit_pools(const struct job *job, struct diag *diag)
         if (!job->substitute && command_has_reference(&job->space, pool))
             omit(diag, pool->type,
                  "its ${...} is kept as it is, and would be replaced");
-        if (pool->image && pool->command.n == 0 && pool->args.n > 0)
+        if (pool->image && pool->command.n == 0 && pool->args.n > 0 &&
+            job->kubernetes.template == NULL)
             omit(diag, pool->type,
                  "its args would replace the entry point of the image");
         if (i > 0 && pool->machine == NULL && job->pools[0].machine)

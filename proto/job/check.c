@@ -81,6 +81,7 @@ static void check_run(const struct field_reader *reader,
     const struct job *job = &draft->job;
     if (job->n_pools == 0)
         return;
+    job_kubernetes_take(reader, draft);
     check_counts(reader, draft);
     check_images(reader, draft);
     check_secrets(reader, draft);

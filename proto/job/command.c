@@ -4,6 +4,8 @@
 
 #include "proto/base/limits.h"
 #include "proto/base/text.h"
+#include "proto/doc/json.h"
+#include "proto/doc/node.h"
 
 /* ---- splitting ---- */
 
@@ -271,6 +273,44 @@ struct pairs command_env(struct arena *arena, const struct job *job,
         n++;
     }
     return (struct pairs){.n = n, .items = items};
+}
+
+/* ---- JSON ---- */
+
+struct values {
+    struct arena *arena;
+    const struct job *job;
+    const struct value *point;
+    int64_t seed;
+};
+
+static void substitute_tree(const struct values *values, cJSON *tree)
+{
+    for (cJSON *item = tree->child, *next; item != NULL; item = next) {
+        const char *text = cJSON_IsString(item) ? item->valuestring : NULL;
+        next = item->next;
+        if (text == NULL)
+            substitute_tree(values, item);
+        else if (mentions_absent(values->job, text, values->point))
+            cJSON_Delete(cJSON_DetachItemViaPointer(tree, item));
+        else if (strstr(text, "${") != NULL)
+            cJSON_SetValuestring(item,
+                                 substitute(values->arena, values->job, text,
+                                            values->point, values->seed));
+    }
+}
+
+const char *command_json(struct arena *arena, const struct job *job,
+                         const char *json, const struct value point[],
+                         int64_t seed)
+{
+    if (json == NULL || !job->substitute)
+        return json;
+    const struct values values = {
+        .arena = arena, .job = job, .point = point, .seed = seed};
+    cJSON *tree = json_of_node(node_read_stored(arena, json));
+    substitute_tree(&values, tree);
+    return json_text(arena, tree);
 }
 
 /* ---- modules ---- */

@@ -34,6 +34,12 @@ struct pairs command_env(struct arena *arena, const struct job *job,
                          const struct pool *pool, const struct value point[],
                          int64_t seed);
 
+/* A stored text of JSON with the same substitution in all of its texts; a list
+ * loses items, and a map members, that mention an absent parameter. */
+const char *command_json(struct arena *arena, const struct job *job,
+                         const char *json, const struct value point[],
+                         int64_t seed);
+
 /* "python3 -m MODULE", as which a Python module without an image runs. */
 struct strings command_of_module(struct arena *arena, const char *module);
 /* Whether the pool's command is that of command_of_module(), so that forms can

@@ -22,6 +22,11 @@ struct job_kubernetes {
     struct pairs annotations; /* the same */
     const char *queue;        /* a LocalQueue of Kueue */
     const char *pod;          /* JSON: part of a PodSpec, see pod_overlay.h */
+    /* Instead of pods of our own: */
+    const char *template;          /* JSON: an object, see kube_template.h */
+    const char *success, *failure; /* as kube_condition.h has them */
+    const char *primary_container;
+    struct pairs primary_labels;
 };
 
 #endif

@@ -3,8 +3,12 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "proto/base/limits.h"
 #include "proto/doc/json.h"
+#include "proto/job/container_words.h"
 #include "proto/job/draft.h"
+#include "proto/job/kube_condition.h"
+#include "proto/job/kube_template.h"
 #include "proto/job/pod_overlay.h"
 #include "proto/job/run_on.h"
 
@@ -163,6 +167,199 @@ static void read_pod(const struct field_reader *reader, struct place at,
         *(const char **)into = json_text(reader->arena, json_of_node(at.node));
 }
 
+/* ---- a template ---- */
+
+static const struct rule template_rules[] = {
+    {"name", "each attempt has its own"},
+    {"generateName", "each attempt has its own"},
+    {"namespace", "the runner's is used"},
+    {NULL, NULL}};
+
+static void require_text(const struct field_reader *reader, struct place at,
+                         const char *key)
+{
+    const char *text = node_get_string(at.node, key, "");
+    if (text[0] == '\0')
+        field_missing(reader, at, key, "a template is a whole object");
+}
+
+static void read_template(const struct field_reader *reader, struct place at,
+                          const struct field *field, void *into)
+{
+    (void)field;
+    const size_t before = reader->diag->errors;
+    if (at.node->kind != NODE_MAP) {
+        field_wrong_kind(reader, at, "a map, an object of the cluster");
+        return;
+    }
+    require_text(reader, at, "apiVersion");
+    require_text(reader, at, "kind");
+    check_rules(reader, field_member(reader, at, "metadata"), template_rules);
+    if (reader->diag->errors == before)
+        *(const char **)into = json_text(reader->arena, json_of_node(at.node));
+}
+
+static void read_condition(const struct field_reader *reader, struct place at,
+                           const struct field *field, void *into)
+{
+    (void)field;
+    size_t byte;
+    const char *text = node_string(at.node);
+    if (text == NULL) {
+        field_wrong_kind(reader, at, "an expression");
+        return;
+    }
+    const char *fault = kube_condition_fault(text, &byte);
+    if (fault != NULL)
+        field_error(reader, at, "at character %zu: %s", byte + 1, fault);
+    else
+        *(const char **)into = text;
+}
+
+/* Words of the container; false after a fault. The runner starts them in the
+ * place of Kubernetes, and puts in no variables of the pod. */
+static bool take_words(const struct field_reader *reader,
+                       struct place container, const char *key,
+                       struct strings *words)
+{
+    const struct place list = field_member(reader, container, key);
+    const struct field row = {.name = key, .max = HT_MAX_ARGS};
+    const size_t before = reader->diag->errors;
+    if (list.node == NULL)
+        return true;
+    field_texts(reader, list, &row, words);
+    for (size_t i = 0; reader->diag->errors == before && i < words->n; i++)
+        NODE_EACH (one, node_first(container.node, "env")) {
+            const char *name = node_get_string(one, "name", "");
+            if (strstr(words->items[i],
+                       arena_printf(reader->arena, "$(%s)", name)) != NULL)
+                field_error(reader, list,
+                            "$(%s) is not replaced in the trial's words: read "
+                            "the variable in the trainer",
+                            name);
+        }
+    return reader->diag->errors == before;
+}
+
+/* Without a command the image's own entry point has the args. */
+static void take_command(const struct field_reader *reader,
+                         struct place container, struct pool *pool)
+{
+    struct strings command = {0}, args = {0};
+    if (!take_words(reader, container, "command", &command) ||
+        !take_words(reader, container, "args", &args))
+        return;
+    if (pool->args.n > 0) /* said behind -- */
+        args.n = 0;
+    const char **items =
+        arena_alloc(reader->arena, command.n + args.n + 1, sizeof *items);
+    for (size_t i = 0; i < command.n; i++)
+        items[i] = command.items[i];
+    for (size_t i = 0; i < args.n; i++)
+        items[command.n + i] = args.items[i];
+    const struct strings all = {command.n + args.n, items};
+    if (command.n > 0)
+        pool->command = all;
+    else if (args.n > 0)
+        pool->args = all;
+}
+
+static bool has_variable(const struct pairs *env, const char *name)
+{
+    for (size_t i = 0; i < env->n; i++)
+        if (strcmp(env->items[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+/* Parameters in them are not passed as arguments, too. What has $(NAME) is left
+ * to Kubernetes. */
+static void take_variables(const struct field_reader *reader,
+                           struct place container, struct pairs *env)
+{
+    const struct node *first = node_first(container.node, "env");
+    struct pair *items = NULL;
+    size_t n = 0;
+    for (; n < env->n; n++) {
+        items = arena_grow(reader->arena, items, n, sizeof *items);
+        items[n] = env->items[n];
+    }
+    NODE_EACH (one, first) {
+        const char *name = node_get_string(one, "name", "");
+        const char *value = node_get_string(one, "value", "");
+        if (strstr(value, "${") == NULL || strstr(value, "$(") != NULL ||
+            has_variable(env, name))
+            continue;
+        items = arena_grow(reader->arena, items, n, sizeof *items);
+        items[n++] = (struct pair){name, value};
+    }
+    *env = (struct pairs){.n = n, .items = items};
+}
+
+static void take_container(const struct field_reader *reader,
+                           struct job_draft *draft, struct place container)
+{
+    struct pool *pool = &draft->job.pools[0];
+    if (pool->image == NULL)
+        pool->image = node_get_string(container.node, "image", NULL);
+    if (pool->image == NULL)
+        field_missing(reader, container, "image", "or say it in the spec");
+    else if (container_image_fault(pool->image) != NULL)
+        field_error(reader, container, "image %s",
+                    container_image_fault(pool->image));
+    if (pool->command.n == 0)
+        take_command(reader, container, pool);
+    if (draft->job.workdir == NULL)
+        draft->job.workdir =
+            node_get_string(container.node, "workingDir", NULL);
+    take_variables(reader, container, &pool->env);
+}
+
+void job_kubernetes_take(const struct field_reader *reader,
+                         struct job_draft *draft)
+{
+    const struct job_kubernetes *section = &draft->job.kubernetes;
+    const struct place at = field_member(reader, draft->kubernetes, "template");
+    struct kube_primary primary;
+    struct place wrong;
+    if (section->template == NULL)
+        return;
+    const size_t before = reader->diag->errors;
+    const char *fault =
+        kube_template_find(reader, section, at, &primary, &wrong);
+    if (draft->job.n_pools > 1)
+        field_error(reader, draft->pools,
+                    "a trial from a template has one replica: the template "
+                    "has all of its pods");
+    else if (fault != NULL)
+        field_error(reader, wrong, "%s", fault);
+    if (reader->diag->errors > before)
+        return;
+    check_items(reader, field_member(reader, primary.template.at, "spec"),
+                "volumes", check_not_ours);
+    check_items(reader, primary.container, "volumeMounts", check_mount);
+    check_items(reader, primary.container, "env", check_variable);
+    take_container(reader, draft, primary.container);
+}
+
+/* Members that have a meaning beside a template alone, or without one alone. */
+static void check_beside(const struct field_reader *reader, struct place at)
+{
+    static const char *const with[] = {"success", "failure", "primaryContainer",
+                                       "primaryPodLabels"};
+    const struct place pod = field_member(reader, at, "pod");
+    const bool whole = node_find(at.node, "template") != NULL;
+    if (whole && pod.node != NULL)
+        field_key_error(reader, pod,
+                        "is for pods of hypertune's own, and template for "
+                        "others: say one of them");
+    for (size_t i = 0; !whole && i < sizeof with / sizeof *with; i++) {
+        const struct place one = field_member(reader, at, with[i]);
+        if (one.node != NULL)
+            field_key_error(reader, one, "is said of a template alone");
+    }
+}
+
 /* ---- the section ---- */
 
 const struct field job_kubernetes_rows[] = {
@@ -170,6 +367,12 @@ const struct field job_kubernetes_rows[] = {
     {"annotations", read_names, KUBERNETES(annotations), .max = MOST_NAMES},
     {"queue", field_word, KUBERNETES(queue), .fault = queue_fault},
     {"pod", read_pod, .offset = KUBERNETES(pod)},
+    {"template", read_template, .offset = KUBERNETES(template)},
+    {"success", read_condition, .offset = KUBERNETES(success)},
+    {"failure", read_condition, .offset = KUBERNETES(failure)},
+    {"primaryContainer", field_text, .offset = KUBERNETES(primary_container)},
+    {"primaryPodLabels", field_pairs, KUBERNETES(primary_labels),
+     .max = MOST_NAMES},
     {0}};
 
 void job_kubernetes_write(cJSON *object, const struct job_kubernetes *section)
@@ -182,6 +385,13 @@ void job_kubernetes_write(cJSON *object, const struct job_kubernetes *section)
     json_add_text(map, "queue", section->queue);
     if (section->pod != NULL)
         cJSON_AddItemToObject(map, "pod", cJSON_CreateRaw(section->pod));
+    if (section->template != NULL)
+        cJSON_AddItemToObject(map, "template",
+                              cJSON_CreateRaw(section->template));
+    json_add_text(map, "success", section->success);
+    json_add_text(map, "failure", section->failure);
+    json_add_text(map, "primaryContainer", section->primary_container);
+    json_add_pairs(map, "primaryPodLabels", &section->primary_labels);
 }
 
 void job_kubernetes_check(const struct field_reader *reader,
@@ -192,6 +402,7 @@ void job_kubernetes_check(const struct field_reader *reader,
         return;
     job_run_on_section(reader, draft->kubernetes, KUBERNETES_ENGINE,
                        "Kubernetes", &draft->job.run_on);
+    check_beside(reader, draft->kubernetes);
     const struct place pod = field_member(reader, draft->kubernetes, "pod");
     if (draft->job.service_account != NULL && section->pod != NULL &&
         node_find(pod.node, "serviceAccountName") != NULL)

@@ -21,6 +21,13 @@ extern const struct field job_kubernetes_rows[];
 /* Adds it to `object` as the member "kubernetes" if the spec has said it. */
 void job_kubernetes_write(cJSON *object, const struct job_kubernetes *section);
 
+/* What the trial's container says in the template is the job's, as far as the
+ * spec does not say it: image, words, working folder, and the variables that
+ * have parameters. Adds a fault where the trial's pod cannot be found or used.
+ */
+void job_kubernetes_take(const struct field_reader *reader,
+                         struct job_draft *draft);
+
 /* A study with the section runs on Kubernetes: names the engine, or adds a
  * fault where runOn names another, or where the account of the pods is said
  * twice. */

@@ -18,6 +18,7 @@
 #include "runner/kubernetes/access.h"
 #include "runner/kubernetes/client.h"
 #include "runner/pods/config.h"
+#include "runner/pods/kinds.h"
 #include "runner/pods/line.h"
 #include "runner/pods/maker.h"
 #include "runner/pods/pods.h"
@@ -77,6 +78,7 @@ static bool keeps(const char *attempt)
 static void pods_engine_close(void)
 {
     maker_stop(engine.cluster.maker);
+    kinds_close(engine.cluster.kinds);
     registry_reader_stop(engine.cluster.reader);
     pod_line_close_all();
     pods_close(engine.cluster.pods);
@@ -106,6 +108,16 @@ static enum ht_status ask(struct pod_cluster *cluster, struct ht_error *err)
     return status;
 }
 
+static enum ht_status open_kinds(struct pod_cluster *cluster,
+                                 struct ht_error *err)
+{
+    const struct kinds_settings settings = {.namespace =
+                                                cluster->config.namespace,
+                                            .runner = cluster->site->runner,
+                                            .state = cluster->site->state};
+    return kinds_open(&settings, &cluster->kinds, err);
+}
+
 static enum ht_status start_threads(struct pod_cluster *cluster,
                                     struct ht_error *err)
 {
@@ -117,6 +129,7 @@ static enum ht_status start_threads(struct pod_cluster *cluster,
                                                cluster->config.namespace,
                                            .runner = cluster->site->runner,
                                            .job_sets = cluster->job_sets,
+                                           .kinds = cluster->kinds,
                                            .keeps = keeps};
     enum ht_status status = pods_open(&all, &cluster->pods, err);
     if (status == HT_OK)
@@ -137,6 +150,8 @@ static enum ht_status pods_engine_open(const struct site *site,
         status = ask(cluster, err);
     if (status == HT_OK)
         status = far_name_kit(site, engine.arena, &cluster->kit, err);
+    if (status == HT_OK)
+        status = open_kinds(cluster, err);
     if (status == HT_OK)
         status = start_threads(cluster, err);
     if (status != HT_OK) {

@@ -14,7 +14,7 @@ struct pod_line {
     struct pod_line *next;
     struct arena *arena;
     struct kube *kube;
-    const char *namespace, *pod;
+    const char *namespace, *pod, *container;
     struct far *far;
 };
 
@@ -34,7 +34,7 @@ static bool line_open(void *context, struct far_stream *stream,
     const struct pod_line *line = context;
     const struct kube_command command = {.namespace = line->namespace,
                                          .pod = line->pod,
-                                         .container = POD_CONTAINER,
+                                         .container = line->container,
                                          .argv = argv};
     struct kube_pipe *pipe = NULL;
     struct ht_error err;
@@ -109,7 +109,8 @@ enum ht_status pod_line_open(const struct pod_line_settings *settings,
     struct pod_line *made = ht_xcalloc(1, sizeof *made);
     *made = (struct pod_line){.arena = arena_new(),
                               .kube = kube_new_beside(settings->kube),
-                              .namespace = settings->namespace};
+                              .namespace = settings->namespace,
+                              .container = settings->container};
     made->pod = arena_strdup(made->arena, settings->pod);
     const struct far_settings far = {.site = settings->site,
                                      .name = made->pod,

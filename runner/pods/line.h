@@ -15,7 +15,8 @@ struct pod_line_settings {
     const struct kube *kube; /* of the cluster: its login is shared */
     const char *namespace;   /* must outlive the line */
     const char *pod;
-    const char *kit; /* of far_name_kit(), or NULL */
+    const char *container; /* of the pod; must outlive the line */
+    const char *kit;       /* of far_name_kit(), or NULL */
 };
 
 /* HT_IO  no thread */

@@ -12,7 +12,9 @@
 #include "proto/doc/node.h"
 #include "runner/kubernetes/client.h"
 #include "runner/kubernetes/objects.h"
+#include "runner/pods/kinds.h"
 #include "runner/pods/line.h"
+#include "runner/pods/reason.h"
 #include "runner/pods/shape.h"
 
 enum { SWEEP_MS = 30000 };
@@ -97,6 +99,20 @@ static enum ht_status find_own(struct maker *maker,
                          object->kind->plural, object->name);
 }
 
+/* Where it is in the cluster. */
+static enum ht_status place_of(const struct maker *maker,
+                               const struct maker_object *object,
+                               struct kube_object *place, struct ht_error *err)
+{
+    *place = (struct kube_object){.kind = object->kind,
+                                  .namespace = maker->settings.namespace,
+                                  .name = object->name};
+    return object->kind != NULL
+               ? HT_OK
+               : kinds_find(maker->settings.kinds, maker->kube,
+                            &object->foreign, &place->kind, err);
+}
+
 static enum ht_status make_one(struct maker *maker,
                                const struct maker_task *task,
                                const struct maker_object *object,
@@ -104,17 +120,14 @@ static enum ht_status make_one(struct maker *maker,
 {
     struct arena *arena = arena_new();
     const struct node *answer;
-    const char *namespace = maker->settings.namespace;
+    struct kube_object place;
+    enum ht_status status = place_of(maker, object, &place, err);
     const struct kube_creation creation = {
-        .kind = object->kind, .namespace = namespace, .json = object->json};
-    enum ht_status status =
-        kube_create(maker->kube, &creation, arena, &answer, err);
+        .kind = place.kind, .namespace = place.namespace, .json = object->json};
+    if (status == HT_OK)
+        status = kube_create(maker->kube, &creation, arena, &answer, err);
     if (status == HT_EXISTS)
-        status = find_own(maker, task,
-                          &(struct kube_object){.kind = object->kind,
-                                                .namespace = namespace,
-                                                .name = object->name},
-                          arena, err);
+        status = find_own(maker, task, &place, arena, err);
     arena_free(arena);
     return status;
 }
@@ -145,6 +158,20 @@ static enum ht_status make_all(struct maker *maker, struct maker_task *task,
     return status;
 }
 
+/* Of a kind that the cluster does not have any more there is none. */
+static enum ht_status remove_object(struct maker *maker,
+                                    const struct maker_object *object,
+                                    struct ht_error *err)
+{
+    struct kube_object place;
+    const enum ht_status status = place_of(maker, object, &place, err);
+    if (status == HT_PRECONDITION)
+        return HT_OK;
+    return status == HT_OK
+               ? remove_named(maker, place.kind, place.name, NULL, -1, err)
+               : status;
+}
+
 static enum ht_status remove_all(struct maker *maker, struct maker_task *task,
                                  struct ht_error *err)
 {
@@ -157,115 +184,57 @@ static enum ht_status remove_all(struct maker *maker, struct maker_task *task,
                 remove_named(maker, &kube_pods, task->pods[i], NULL, 0, err);
     }
     for (size_t i = 0; status == HT_OK && i < task->n; i++)
-        status = remove_named(maker, task->objects[i].kind,
-                              task->objects[i].name, NULL, -1, err);
+        status = remove_object(maker, &task->objects[i], err);
     return status;
 }
 
-struct warning { /* the last one of a list */
-    struct arena *arena;
-    const char *words, *at;
-    const char *workload; /* Kueue's object of a Job; NULL: there is none */
-};
-
-/* Kueue's words are "Created Workload: NAMESPACE/NAME". */
-static void note_workload(struct warning *warning, const struct node *item)
+static enum ht_status read_reason(struct maker *maker, struct maker_task *task,
+                                  const struct node *top, struct arena *arena,
+                                  struct ht_error *err)
 {
-    const char *name = strchr(node_get_string(item, "message", ""), '/');
-    if (name != NULL &&
-        strcmp(node_get_string(item, "reason", ""), "CreatedWorkload") == 0)
-        warning->workload = arena_strdup(warning->arena, name + 1);
-}
-
-static bool note_warning(void *context, const struct node *item)
-{
-    struct warning *warning = context;
-    const char *at = node_get_string(item, "lastTimestamp", "");
-    note_workload(warning, item);
-    if (strcmp(node_get_string(item, "type", ""), "Warning") != 0 ||
-        strcmp(at, warning->at) < 0)
-        return true;
-    warning->at = arena_strdup(warning->arena, at);
-    warning->words =
-        arena_strdup(warning->arena, node_get_string(item, "message", ""));
-    return true;
-}
-
-/* Without the right to read them there are none. */
-static enum ht_status list_events(struct maker *maker, const char *name,
-                                  struct warning *warning, struct ht_error *err)
-{
-    const char *version = "";
-    const struct kube_list all = {
-        .kind = &kube_events,
-        .namespace = maker->settings.namespace,
-        .fields = arena_printf(warning->arena, "involvedObject.name=%s", name),
-        .each = note_warning,
-        .context = warning};
+    const char **names = arena_alloc(arena, task->n, sizeof *names);
+    const char *words = "";
+    for (size_t i = 0; i < task->n; i++)
+        names[i] = task->objects[i].name;
+    const struct reason_wish wish = {.namespace = maker->settings.namespace,
+                                     .top = top,
+                                     .names = {task->n, names}};
     const enum ht_status status =
-        kube_list(maker->kube, &all, warning->arena, &version, err);
-    return status == HT_DENIED ? HT_OK : status;
-}
-
-/* "waits in queue team-a: ..."; NULL: it is not suspended. */
-static const char *queue_words(struct arena *arena, const struct node *top,
-                               const char *warning)
-{
-    const struct node *labels = node_find(node_find(top, "metadata"), "labels");
-    const char *queue = node_get_string(labels, KUBERNETES_QUEUE_LABEL, NULL);
-    if (!node_get_bool(node_find(top, "spec"), "suspend", false))
-        return NULL;
-    const char *words = queue != NULL
-                            ? arena_printf(arena, "in the queue %s", queue)
-                            : "it is suspended";
-    return warning[0] != '\0' ? arena_printf(arena, "%s: %s", words, warning)
-                              : words;
-}
-
-/* What a quota or an admission says is in the Job's events alone, and Kueue's
- * reasons are in those of its Workload. */
-static enum ht_status read_warning(struct maker *maker, struct maker_task *task,
-                                   const struct node *top, struct arena *arena,
-                                   struct ht_error *err)
-{
-    struct warning warning = {.arena = arena, .words = "", .at = ""};
-    enum ht_status status = HT_OK;
-    for (size_t i = 0; status == HT_OK && i < task->n; i++)
-        status = list_events(maker, task->objects[i].name, &warning, err);
-    if (status == HT_OK && warning.workload != NULL)
-        status = list_events(maker, warning.workload, &warning, err);
+        reason_find(maker->kube, &wish, arena, &words, err);
     if (status != HT_OK)
         return status;
-    const char *words = queue_words(arena, top, warning.words);
     pthread_mutex_lock(&maker->lock);
-    (void)snprintf(task->words, sizeof task->words, "%s",
-                   words != NULL ? words : warning.words);
+    (void)snprintf(task->words, sizeof task->words, "%s", words);
     pthread_mutex_unlock(&maker->lock);
     return HT_OK;
+}
+
+static const char *kind_word(const struct maker_object *object)
+{
+    if (object->kind == NULL)
+        return object->foreign.kind;
+    return object->kind == &kube_jobs ? "Job" : "JobSet";
 }
 
 static enum ht_status ask_why(struct maker *maker, struct maker_task *task,
                               struct ht_error *err)
 {
     struct arena *arena = arena_new();
-    const struct node *job;
-    enum ht_status status =
-        kube_get(maker->kube,
-                 &(struct kube_object){.kind = task->objects[0].kind,
-                                       .namespace = maker->settings.namespace,
-                                       .name = task->objects[0].name},
-                 arena, &job, err);
+    const struct node *job = NULL;
+    struct kube_object place;
+    enum ht_status status = place_of(maker, &task->objects[0], &place, err);
+    if (status == HT_OK)
+        status = kube_get(maker->kube, &place, arena, &job, err);
     const bool gone =
         status == HT_NOT_FOUND ||
         (status == HT_OK && !is_of(maker, task, job)) ||
         (status == HT_OK &&
          node_find(node_find(job, "metadata"), "deletionTimestamp") != NULL);
     if (gone)
-        status =
-            ht_fail(err, HT_PRECONDITION, "its %s was deleted",
-                    task->objects[0].kind == &kube_jobs ? "Job" : "JobSet");
+        status = ht_fail(err, HT_PRECONDITION, "its %s was deleted",
+                         kind_word(&task->objects[0]));
     if (status == HT_OK)
-        status = read_warning(maker, task, job, arena, err);
+        status = read_reason(maker, task, job, arena, err);
     arena_free(arena);
     return status;
 }
@@ -368,12 +337,30 @@ static void sweep_kind(struct maker *maker, const struct kube_kind *kind)
     arena_free(arena);
 }
 
+static void sweep_foreign(struct maker *maker)
+{
+    struct ht_error err;
+    struct kube_kind_name name;
+    struct kinds *kinds = maker->settings.kinds;
+    for (size_t i = 0; kinds_name(kinds, i, &name); i++) {
+        const struct kube_kind *kind;
+        const enum ht_status status =
+            kinds_find(kinds, maker->kube, &name, &kind, &err);
+        if (status == HT_OK)
+            sweep_kind(maker, kind);
+        else if (status != HT_PRECONDITION && !kube_is_aborted(maker->kube))
+            log_event(LOG_WARN, "pods.not_swept", "kind=%s reason=\"%s\"",
+                      name.kind, err.text);
+    }
+}
+
 static void sweep_all(struct maker *maker)
 {
     sweep_kind(maker, &kube_jobs);
     sweep_kind(maker, &kube_services);
     if (maker->settings.job_sets)
         sweep_kind(maker, &kube_job_sets);
+    sweep_foreign(maker);
     maker->sweep_at = clock_monotonic_ms() + SWEEP_MS;
 }
 
@@ -469,6 +456,15 @@ void maker_stop(struct maker *maker)
 
 /* ---- the supervising thread ---- */
 
+static struct kube_kind_name copy_name(struct arena *arena,
+                                       const struct kube_kind_name *name)
+{
+    if (name->kind == NULL)
+        return *name;
+    return (struct kube_kind_name){arena_strdup(arena, name->api_version),
+                                   arena_strdup(arena, name->kind)};
+}
+
 static struct maker_task *new_task(const char *attempt,
                                    const struct maker_object *objects, size_t n)
 {
@@ -482,6 +478,7 @@ static struct maker_task *new_task(const char *attempt,
         const char *json = objects[i].json;
         task->objects[i] = (struct maker_object){
             .kind = objects[i].kind,
+            .foreign = copy_name(arena, &objects[i].foreign),
             .name = arena_strdup(arena, objects[i].name),
             .json = json != NULL ? arena_strdup(arena, json) : NULL};
     }
@@ -509,16 +506,10 @@ struct maker_task *maker_make(struct maker *maker, const char *attempt,
     return task;
 }
 
-/* The first one is ours. */
-struct maker_task *maker_ask(struct maker *maker,
-                             const struct maker_question *question)
+struct maker_task *maker_ask(struct maker *maker, const char *attempt,
+                             const struct maker_object *objects, size_t n)
 {
-    const struct maker_object objects[] = {
-        {.kind = &kube_job_sets, .name = question->job_set},
-        {.kind = &kube_jobs, .name = question->job}};
-    const bool whole = question->job_set != NULL;
-    struct maker_task *task =
-        new_task(question->attempt, whole ? objects : objects + 1, 1 + whole);
+    struct maker_task *task = new_task(attempt, objects, n);
     task->act = ask_why;
     task->kept = true;
     add(maker, task);

@@ -12,9 +12,10 @@
 
 #include "proto/base/error.h"
 #include "proto/base/limits.h"
+#include "runner/kubernetes/discovery.h"
 
 struct kube;
-struct kube_kind;
+struct kinds;
 struct maker;
 struct maker_task;
 struct pod_line;
@@ -28,6 +29,7 @@ struct maker_settings {      /* borrowed until maker_stop() */
     const char *namespace;
     const char *runner; /* value of POD_LABEL_RUNNER */
     bool job_sets;      /* there may be some of ours */
+    struct kinds *kinds;
     maker_keep *keeps;
 };
 
@@ -39,7 +41,8 @@ enum ht_status maker_start(const struct maker_settings *settings,
 void maker_stop(struct maker *maker);
 
 struct maker_object {
-    const struct kube_kind *kind;
+    const struct kube_kind *kind; /* NULL: of the kind that `foreign` names */
+    struct kube_kind_name foreign;
     const char *name;
     const char *json; /* to make it */
 };
@@ -49,16 +52,12 @@ struct maker_object {
 struct maker_task *maker_make(struct maker *maker, const char *attempt,
                               const struct maker_object *objects, size_t n);
 
-/* Asks why there is no pod of that Job. MAKER_DONE: *words has the queue that a
- * suspended one waits in, the last warning of the cluster about it, or is "";
- * MAKER_REFUSED: what was made for it does not exist. Everything is copied. */
-struct maker_question {
-    const char *attempt;
-    const char *job;
-    const char *job_set; /* which makes the Job; NULL: none does */
-};
-struct maker_task *maker_ask(struct maker *maker,
-                             const struct maker_question *question);
+/* Asks why there is no pod of the first object, which is ours; the others are
+ * what it makes. MAKER_DONE: *words has the queue that a suspended one waits
+ * in, the last warning of the cluster about them, or is ""; MAKER_REFUSED: what
+ * was made for it does not exist. Everything is copied. */
+struct maker_task *maker_ask(struct maker *maker, const char *attempt,
+                             const struct maker_object *objects, size_t n);
 
 enum maker_state {
     MAKER_WAITS, /* *words: why it was not taken so far; "" at first */

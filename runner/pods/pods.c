@@ -40,11 +40,12 @@ struct pods {
 
 /* ---- one pod ---- */
 
-static const struct node *container_status(const struct node *pod)
+static const struct node *container_status(const struct node *pod,
+                                           const char *container)
 {
     NODE_EACH (item,
                node_first(node_find(pod, "status"), "containerStatuses")) {
-        if (strcmp(node_get_string(item, "name", ""), POD_CONTAINER) == 0)
+        if (strcmp(node_get_string(item, "name", ""), container) == 0)
             return item;
     }
     return NULL;
@@ -62,13 +63,16 @@ static struct pod *read_pod(const struct node *object, const char *before)
     const struct node *labels = node_find(meta, "labels");
     const char *attempt = node_get_string(labels, POD_LABEL_ATTEMPT, NULL);
     const char *type = node_get_string(labels, POD_LABEL_REPLICAS, NULL);
-    const char *index =
-        node_get_string(node_find(meta, "annotations"), INDEX, NULL);
+    const char *wrapped = node_get_string(labels, POD_LABEL_CONTAINER, NULL);
+    const char *container = wrapped != NULL ? wrapped : POD_CONTAINER;
+    const char *index = node_get_string(node_find(meta, "annotations"), INDEX,
+                                        wrapped != NULL ? "0" : NULL);
     const char *uid = node_get_string(meta, "uid", NULL);
     if (attempt == NULL || type == NULL || index == NULL || uid == NULL)
         return NULL;
     struct arena *arena = arena_new();
-    const struct node *state = node_find(container_status(object), "state");
+    const struct node *state =
+        node_find(container_status(object, container), "state");
     const struct node *over = node_find(state, "terminated");
     struct pod *pod = arena_alloc(arena, 1, sizeof *pod);
     *pod = (struct pod){
@@ -80,7 +84,7 @@ static struct pod *read_pod(const struct node *object, const char *before)
                  .uid = arena_strdup(arena, uid),
                  .running = node_find(state, "running") != NULL,
                  .waits = copy(arena, kube_wait_words(arena, object, before)),
-                 .end = kube_end_of(arena, object, POD_CONTAINER),
+                 .end = kube_end_of(arena, object, container),
                  .message = arena_strdup(
                      arena, node_get_string(over, "message", ""))}};
     return pod;

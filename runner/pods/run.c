@@ -69,6 +69,12 @@ static void list_objects(struct pod_run *run, const struct image *images)
     struct text out = {0};
     const struct pod_group *groups = pod_groups(arena, run->order, &n);
     run->objects = arena_alloc(arena, n + 1, sizeof *run->objects);
+    if (run->judge.template != NULL) {
+        pod_put_template(&out, &shape, run->judge.template);
+        add_object(run, NULL, run->order->name, &out);
+        run->objects[0].foreign = run->judge.template->kind;
+        return;
+    }
     if (has_job_set(run)) {
         pod_put_job_set(&out, &shape);
         add_object(run, &kube_job_sets, run->order->name, &out);
@@ -117,6 +123,19 @@ static void bind(struct pod_run *run, size_t i, const struct pod_seen *seen)
     text_free(&out);
 }
 
+/* pod_check() has found no fault in it. */
+static void read_template(struct pod_run *run)
+{
+    struct arena *arena = run->order->arena;
+    struct pod_template *template = arena_alloc(arena, 1, sizeof *template);
+    if (run->order->kubernetes.template == NULL ||
+        pod_template_read(arena, &run->order->kubernetes, template, NULL) !=
+            HT_OK)
+        return;
+    run->judge.template = template;
+    run->container = template->primary.name;
+}
+
 struct pod_run *pod_run_new(const struct pod_cluster *cluster,
                             struct engine_place *place)
 {
@@ -127,6 +146,8 @@ struct pod_run *pod_run_new(const struct pod_cluster *cluster,
                             .order = order,
                             .folder = place->folder,
                             .label = pod_attempt_label(arena, &order->key)};
+    run->container = POD_CONTAINER;
+    read_template(run);
     replicas_init(&run->replicas, place);
     run->outputs = pod_outputs_of(place, run->replicas.items[0].folder);
     run->members = arena_alloc(arena, order->n_replicas, sizeof *run->members);
@@ -202,6 +223,13 @@ static bool lacks_reports(struct pod_run *run, size_t i,
     return succeeded && i == 0 && run->order->metrics.n > 0;
 }
 
+static void blame(const struct pod_run *run, size_t i, struct ending *ending)
+{
+    const int64_t over_at = run->members[i].over_at;
+    pod_judge_blame(&run->judge, over_at != 0 ? over_at : clock_monotonic_ms(),
+                    ending);
+}
+
 static void end_member(struct pod_run *run, size_t i,
                        const struct kube_end *end)
 {
@@ -213,6 +241,8 @@ static void end_member(struct pod_run *run, size_t i,
         folder_end(&ending, end->outcome, "%.480s", end->words);
         ending.has_exit = end->exit >= 0;
         ending.exit = end->exit;
+        if (!end->preempted)
+            blame(run, i, &ending);
     }
     replicas_end(&run->replicas, i, &ending);
 }
@@ -234,6 +264,8 @@ static void settle(struct pod_run *run, size_t i, const struct pod_seen *seen)
         end_member(run, i, &lost);
     } else if (!take_message(run, i, seen->message)) {
         end_member(run, i, &seen->end);
+    } else if (!seen->end.preempted) {
+        blame(run, i, &run->replicas.items[i].ending);
     }
 }
 
@@ -287,6 +319,7 @@ static void serve(struct pod_run *run, size_t i)
             .kube = cluster->kube,
             .namespace = cluster->config.namespace,
             .pod = member->pod,
+            .container = run->container,
             .kit = cluster->kit};
         if (pod_line_open(&settings, &member->line, &err) != HT_OK) {
             log_event(LOG_WARN, "attempt.not_served", "name=%s reason=\"%s\"",
@@ -315,10 +348,14 @@ static void look_at_member(struct pod_run *run, size_t i, struct arena *arena)
     struct pod_seen seen;
     const struct pod_wish wish = {
         .attempt = run->label, .replica = member->name, .uid = member->uid};
-    if (replicas_read_exit(&run->replicas, i))
+    const bool ended = run->replicas.items[i].ended;
+    if (replicas_read_exit(&run->replicas, i)) {
+        if (!ended)
+            blame(run, i, &run->replicas.items[i].ending);
         return;
+    }
     if (!pods_find(pods, &wish, arena, &seen)) {
-        const struct kube_end gone = kube_end_of(arena, NULL, POD_CONTAINER);
+        const struct kube_end gone = kube_end_of(arena, NULL, run->container);
         if (member->uid != NULL && pods_are_known(pods))
             end_member(run, i, &gone);
         return;
@@ -427,6 +464,20 @@ static void take_why(struct pod_run *run, size_t i)
         pod_run_say(run, i, words);
 }
 
+static struct maker_task *ask_of(struct pod_run *run, size_t i)
+{
+    struct maker *maker = run->cluster->maker;
+    struct arena *arena = run->order->arena;
+    const struct pod_group group = {.type = run->order->replicas[i].type};
+    const bool whole = has_job_set(run);
+    if (run->judge.template != NULL)
+        return maker_ask(maker, run->label, run->objects, run->n_objects);
+    const struct maker_object made[] = {
+        {.kind = &kube_job_sets, .name = run->order->name},
+        {.kind = &kube_jobs, .name = pod_job_name(arena, run->order, &group)}};
+    return maker_ask(maker, run->label, whole ? made : made + 1, 1 + whole);
+}
+
 /* A quota or an admission keeps a Job from having pods, and its deletion keeps
  * it from having any ever. */
 static void ask_why(struct pod_run *run)
@@ -443,14 +494,28 @@ static void ask_why(struct pod_run *run)
         run->ask_at = now + NO_POD_MS;
     if (now < run->ask_at)
         return;
-    struct arena *arena = arena_new();
-    const struct pod_group group = {.type = run->order->replicas[i].type};
-    const struct maker_question question = {
-        .attempt = run->label,
-        .job = pod_job_name(arena, run->order, &group),
-        .job_set = has_job_set(run) ? run->order->name : NULL};
-    run->asking = maker_ask(run->cluster->maker, &question);
-    arena_free(arena);
+    run->asking = ask_of(run, i);
+}
+
+/* ---- an object from a template ---- */
+
+/* The pod's own end, which may be on its way, says more. */
+static bool is_pod_over(const struct pod_run *run, struct arena *arena)
+{
+    struct pod_seen seen;
+    const struct pod_member *first = &run->members[0];
+    const struct pod_wish wish = {
+        .attempt = run->label, .replica = first->name, .uid = first->uid};
+    return pods_find(run->cluster->pods, &wish, arena, &seen) && seen.end.over;
+}
+
+static void look_at_object(struct pod_run *run, struct arena *arena)
+{
+    char fault[HT_MAX_REASON];
+    pod_judge_look(&run->judge, run->cluster->kinds, run->label, fault);
+    pod_run_say(run, 0, fault);
+    if (pod_judge_is_due(&run->judge) && !is_pod_over(run, arena))
+        end_all(run, pod_judge_outcome(&run->judge), run->judge.verdict.words);
 }
 
 static void put_ours(struct pod_run *run)
@@ -473,6 +538,8 @@ enum engine_state pod_run_poll(struct pod_run *run, struct engine_place *place,
     struct arena *arena = arena_new();
     if (run->making != NULL)
         look_at_making(run);
+    if (run->judge.template != NULL && !run->removed)
+        look_at_object(run, arena);
     for (size_t i = 0; i < run->replicas.n; i++)
         look_at_member(run, i, arena);
     if (run->making == NULL && run->n_objects > 0)

@@ -17,10 +17,12 @@
 #include "runner/attempt/replicas.h"
 #include "runner/kubernetes/fields.h"
 #include "runner/kubernetes/kubeconfig.h"
+#include "runner/pods/judge.h"
 #include "runner/pods/outputs.h"
 #include "runner/pods/shim_maps.h"
 
 struct image;
+struct kinds;
 struct kube;
 struct maker;
 struct maker_object;
@@ -38,6 +40,7 @@ struct pod_cluster {
     struct shim_maps shim;
     const char *kit; /* of far_name_kit(), or NULL */
     struct pods *pods;
+    struct kinds *kinds;
     struct maker *maker;
     struct registry_reader *reader;
 };
@@ -47,6 +50,8 @@ struct pod_run {
     const struct pod_cluster *cluster;
     const struct order *order;
     const char *folder, *label;
+    const char *container;  /* of each pod, the trainer's */
+    struct pod_judge judge; /* without a template: pods of our own */
     struct replicas replicas;
     struct pod_member *members; /* of each replica */
     struct pod_outputs outputs;

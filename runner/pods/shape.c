@@ -13,6 +13,7 @@
 #include "runner/base/site.h"
 #include "runner/kubernetes/fields.h"
 #include "runner/pods/shim_maps.h"
+#include "runner/pods/template.h"
 
 enum {
     STOP_EXTRA_S = 40,        /* for the shim, after the trainer's grace: more
@@ -101,6 +102,7 @@ enum ht_status pod_check(const struct order *order, struct ht_error *err)
     const struct container_options *options = &order->container;
     long uid, gid;
     const char *field = NULL;
+    struct pod_template template;
     if (order->volumes.n > 0)
         field = "volumes";
     else if (options->network != NULL)
@@ -116,7 +118,11 @@ enum ht_status pod_check(const struct order *order, struct ht_error *err)
     if (field != NULL)
         return ht_fail(err, HT_PRECONDITION,
                        "%s: pods of this runner do not have it", field);
-    enum ht_status status = HT_OK;
+    enum ht_status status =
+        order->kubernetes.template != NULL
+            ? pod_template_read(order->arena, &order->kubernetes, &template,
+                                err)
+            : HT_OK;
     for (size_t i = 0; status == HT_OK && i < order->n_replicas; i++)
         status = check_replica(&order->replicas[i], err);
     return status;
@@ -134,7 +140,8 @@ enum object { SERVICE, JOB, POD }; /* a JobSet is as a Job */
 
 /* Kueue wants its label at the Job alone. */
 static void put_labels(struct text *out, const struct pod_shape *shape,
-                       const char *type, enum object what)
+                       const char *type, const char *container,
+                       enum object what)
 {
     struct arena *arena = arena_new();
     const struct job_kubernetes *section = &shape->order->kubernetes;
@@ -145,6 +152,8 @@ static void put_labels(struct text *out, const struct pod_shape *shape,
                     pod_attempt_label(arena, &shape->order->key));
     if (type != NULL)
         json_put_string(out, POD_LABEL_REPLICAS, type);
+    if (container != NULL)
+        json_put_string(out, POD_LABEL_CONTAINER, container);
     if (what != SERVICE)
         put_pairs(out, &section->labels);
     if (what == JOB && section->queue != NULL)
@@ -170,7 +179,7 @@ static void put_head(struct text *out, const char *api, const char *kind,
     json_put_string(out, "name",
                     group != NULL ? pod_job_name(arena, shape->order, group)
                                   : shape->order->name);
-    put_labels(out, shape, group != NULL ? group->type : NULL, what);
+    put_labels(out, shape, group != NULL ? group->type : NULL, NULL, what);
     json_close(out);
     arena_free(arena);
 }
@@ -178,12 +187,13 @@ static void put_head(struct text *out, const char *api, const char *kind,
 /* Where the pod's replica is below POD_ROOT, with the pod's index as a
  * variable that Kubernetes puts in. */
 static const char *folder_of(struct arena *arena, const struct pod_shape *shape,
-                             const char *type)
+                             const char *type, const char *index)
 {
     const char *attempt =
         prepare_attempt_folder(arena, shape->site, &shape->order->key);
-    return arena_printf(arena, "%s/%s-$(" INDEX ")",
-                        safe_path_rest(shape->site->state, attempt), type);
+    return arena_printf(arena, "%s/%s-%s",
+                        safe_path_rest(shape->site->state, attempt), type,
+                        index);
 }
 
 static void put_amounts(struct text *out, const char *key,
@@ -275,29 +285,41 @@ static const char *image_of(const struct pod_shape *shape, size_t replica)
     return digest != NULL ? digest : shape->order->replicas[replica].image;
 }
 
+/* The image, the shim as its process, and what that sees. */
+static void put_start(struct text *out, const struct pod_shape *shape,
+                      size_t replica, const char *folder)
+{
+    const char *const command[] = {POD_BIN "/shim", "--pod", POD_ROOT, folder};
+    json_put_string(out, "image", image_of(shape, replica));
+    json_put_strings(out, "command", &(struct strings){4, command});
+    put_mounts(out, shape, folder);
+}
+
+static void put_resources(struct text *out, const struct replica_order *replica)
+{
+    json_open(out, "resources");
+    put_amounts(out, "requests", replica);
+    put_amounts(out, "limits", replica);
+    json_close(out);
+}
+
 static void put_container(struct text *out, const struct pod_shape *shape,
                           const struct pod_group *group)
 {
     struct arena *arena = arena_new();
     const struct replica_order *replica = &shape->order->replicas[group->first];
-    const char *folder = folder_of(arena, shape, group->type);
-    const char *const command[] = {POD_BIN "/shim", "--pod", POD_ROOT, folder};
+    const char *folder = folder_of(arena, shape, group->type, "$(" INDEX ")");
     json_open(out, NULL);
     json_put_string(out, "name", POD_CONTAINER);
-    json_put_string(out, "image", image_of(shape, group->first));
     json_put_string(out, "imagePullPolicy", pull_of(shape->order));
-    json_put_strings(out, "command", &(struct strings){4, command});
+    put_start(out, shape, group->first, folder);
     json_put_raw(out, "env",
                  "[{\"name\":\"" INDEX
                  "\",\"valueFrom\":{\"fieldRef\":{\"fieldPath\":"
                  "\"metadata.annotations['batch.kubernetes.io/"
                  "job-completion-index']\"}}}]");
-    json_open(out, "resources");
-    put_amounts(out, "requests", replica);
-    put_amounts(out, "limits", replica);
-    json_close(out);
+    put_resources(out, replica);
     put_safety(out, shape->order);
-    put_mounts(out, shape, folder);
     json_close(out);
     arena_free(arena);
 }
@@ -355,7 +377,7 @@ static void put_pod(struct text *out, const struct pod_shape *shape,
         node_read_stored(arena, shape->order->kubernetes.pod);
     json_open(out, "template");
     json_open(out, "metadata");
-    put_labels(out, shape, group->type, POD);
+    put_labels(out, shape, group->type, NULL, POD);
     json_close(out);
     put_pod_spec(&spec, shape, group, overlay);
     cJSON *merged = json_of_node(node_read_stored(arena, text_string(&spec)));
@@ -455,4 +477,61 @@ void pod_put_service(struct text *out, const struct pod_shape *shape)
     json_close(out);
     json_close(out);
     arena_free(arena);
+}
+
+/* ---- parts of an object from a template ---- */
+
+void pod_put_object_part(struct text *out, const struct pod_shape *shape)
+{
+    json_open(out, NULL);
+    json_open(out, "metadata");
+    json_put_string(out, "name", shape->order->name);
+    put_labels(out, shape, NULL, NULL, JOB);
+    json_close(out);
+    json_close(out);
+}
+
+/* What the template says of it stays, where the spec does not say it. */
+static void put_wrapped(struct text *out, const struct pod_shape *shape,
+                        const char *container)
+{
+    const struct order *order = shape->order;
+    const struct replica_order *replica = &order->replicas[0];
+    struct arena *arena = arena_new();
+    json_open(out, NULL);
+    json_put_string(out, "name", container);
+    put_start(out, shape, 0, folder_of(arena, shape, replica->type, "0"));
+    json_put_raw(out, "args", "null");
+    if (order->container.pull != PULL_IF_NOT_PRESENT)
+        json_put_string(out, "imagePullPolicy", pull_of(order));
+    put_resources(out, replica);
+    if (order->container.user != NULL || order->container.read_only)
+        put_safety(out, order);
+    json_close(out);
+    arena_free(arena);
+}
+
+void pod_put_pod_part(struct text *out, const struct pod_shape *shape,
+                      const char *container)
+{
+    const struct order *order = shape->order;
+    json_open(out, NULL);
+    json_open(out, "metadata");
+    put_labels(out, shape, container != NULL ? order->replicas[0].type : NULL,
+               container, POD);
+    json_close(out);
+    if (container != NULL) {
+        json_open(out, "spec");
+        json_put_string(out, "restartPolicy", "Never");
+        if (order->service_account != NULL)
+            json_put_string(out, "serviceAccountName", order->service_account);
+        json_put_int(out, "terminationGracePeriodSeconds",
+                     order->grace_ms / 1000 + STOP_EXTRA_S);
+        json_open_list(out, "containers");
+        put_wrapped(out, shape, container);
+        json_close_list(out);
+        put_volumes(out, shape);
+        json_close(out);
+    }
+    json_close(out);
 }

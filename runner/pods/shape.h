@@ -31,6 +31,8 @@ enum { POD_PORT = 2222 }; /* of each replica for the others */
 #define POD_LABEL_RUNNER "hypertune/runner"
 #define POD_LABEL_ATTEMPT "hypertune/attempt" /* "7-3-1" */
 #define POD_LABEL_REPLICAS "hypertune/replicas"
+/* Of the trial's pod of a template: the trainer's container in it. */
+#define POD_LABEL_CONTAINER "hypertune/container"
 
 /* The replicas of one type, which are neighbours in the order. */
 struct pod_group {
@@ -69,6 +71,12 @@ const char *pod_attempt_label(struct arena *arena, const struct order_key *key);
 void pod_put_job(struct text *out, const struct pod_shape *shape,
                  const struct pod_group *group);
 void pod_put_service(struct text *out, const struct pod_shape *shape);
+/* What an object from a template gets, and each pod template in it, for
+ * pod_overlay(): its metadata; of the trial's pod, whose container has that
+ * name, also what the engine needs. NULL: of the other pods. */
+void pod_put_object_part(struct text *out, const struct pod_shape *shape);
+void pod_put_pod_part(struct text *out, const struct pod_shape *shape,
+                      const char *container);
 void pod_put_job_set(struct text *out, const struct pod_shape *shape);
 
 #endif

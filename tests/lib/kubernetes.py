@@ -256,10 +256,15 @@ class Asked(http.server.BaseHTTPRequestHandler):
             return self.send(200, cluster.schema())
         if parts[-1] == "selfsubjectaccessreviews":
             return self.send(201, cluster.review(who, self.body))
-        if parts[0] == "apis" and len(parts) == 3 and any(
-                kind[1] == parts[1] for kind in cluster.store.kinds.values()):
-            return self.send(200, {"kind": "APIResourceList",
-                                   "groupVersion": "/".join(parts[1:])})
+        if parts[0] == "apis" and len(parts) == 3:
+            resources = [
+                {"name": plural, "kind": kind[0], "namespaced": True}
+                for plural, kind in cluster.store.kinds.items()
+                if kind[1] == parts[1]]
+            if resources:
+                return self.send(200, {
+                    "kind": "APIResourceList", "resources": resources,
+                    "groupVersion": "/".join(parts[1:])})
         rest = parts[3:] if parts[0] == "apis" else parts[2:]
         if rest[:1] != ["namespaces"] or len(rest) < 3 or \
                 rest[2] not in cluster.store.kinds:

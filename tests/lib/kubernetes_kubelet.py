@@ -2,7 +2,7 @@
 this machine, each container in mount and process namespaces of its own (see
 kubernetes_container.py), so that a runner's whole way can be tested without a
 cluster. Wants root. The image is this machine, whatever its name; networks,
-limits and init containers are not played, and no container starts again."""
+limits are not played, and no container starts again."""
 
 import json
 import os
@@ -153,6 +153,9 @@ class Pod:
         self.key = "pods", meta["namespace"], meta["name"]
         self.folder = os.path.join(kubelet.folder, meta["uid"])
         self.containers = []
+        self.paths = None  # of its volumes, once they are there
+        self.inits = list(pod["spec"].get("initContainers", ()))
+        self.init = None  # the one that runs, or ran last
         self.evicted = None  # its status then
         self.deadline = None  # of its end by force
         self.done = False
@@ -185,7 +188,7 @@ class Pod:
                     left = None if self.deadline is None else max(
                         0, self.deadline - time.monotonic())
                     self.store.changed.wait(left)
-        for one in self.containers:
+        for one in self.containers + [self.init] * bool(self.init):
             one.kill()
 
     def step(self, pod):
@@ -241,25 +244,37 @@ class Pod:
         pod["status"]["podIP"] = pod["status"]["hostIP"] = "127.0.0.1"
         volumes = kubernetes_volumes.Volumes(self.store, pod, self.folder)
         try:
-            paths = volumes.make()
+            self.paths = self.paths or volumes.make()
         except kubernetes_volumes.NotYet:  # a real one says why in events
             return self.wait_for("ContainerCreating")
+        if self.init and self.init.code is None:
+            return None
+        if self.init and self.init.code:
+            return self.finish()
+        specs = [self.inits.pop(0)] if self.inits else \
+            pod["spec"]["containers"]
         try:
-            envs = [volumes.environment(one)
-                    for one in pod["spec"]["containers"]]
+            envs = [volumes.environment(one) for one in specs]
         except kubernetes_volumes.NotYet as why:
             return self.wait_for("CreateContainerConfigError", str(why))
+        if specs is not pod["spec"]["containers"]:
+            self.wait_for("PodInitializing")
+            self.init = self.begin(specs[0], envs[0])
+            return None
         self.wait_for("ContainerCreating")
-        for spec, env in zip(pod["spec"]["containers"], envs):
-            mounts = [{"at": one["mountPath"],
-                       "from": kubernetes_volumes.part(paths, one, env),
-                       "readonly": bool(one.get("readOnly"))}
-                      for one in spec.get("volumeMounts", ())]
-            container = Container(spec, self.folder, env, mounts)
-            self.containers.append(container)
-            threading.Thread(target=self.reap, args=(container,),
-                             daemon=True).start()
+        for spec, env in zip(specs, envs):
+            self.containers.append(self.begin(spec, env))
         return None
+
+    def begin(self, spec, env):
+        mounts = [{"at": one["mountPath"],
+                   "from": kubernetes_volumes.part(self.paths, one, env),
+                   "readonly": bool(one.get("readOnly"))}
+                  for one in spec.get("volumeMounts", ())]
+        container = Container(spec, self.folder, env, mounts)
+        threading.Thread(target=self.reap, args=(container,),
+                         daemon=True).start()
+        return container
 
     def reap(self, container):
         def is_up():

@@ -158,6 +158,15 @@ class Store:
             self._sync(namespace)
             return copy.deepcopy(item)
 
+    def add(self, plural, item):
+        """A controller has made it."""
+        with self.lock:
+            if self.admission:
+                self.admission(plural, item)
+            self.items[key_of(plural, item)] = item
+            self._note("ADDED", plural, item)
+            return item
+
     def _default_job(self, job):
         check_job(job)
         spec, meta = job["spec"], job["metadata"]
@@ -396,10 +405,7 @@ class Store:
         pod["metadata"].update(
             namespace=meta["namespace"], uid=str(uuid.uuid4()),
             creationTimestamp=stamp())
-        if self.admission:
-            self.admission("pods", pod)
-        self.items["pods", meta["namespace"], pod["metadata"]["name"]] = pod
-        self._note("ADDED", "pods", pod)
+        self.add("pods", pod)
 
     # ---- what a kubelet does, or a test in its place ----
 

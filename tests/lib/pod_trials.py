@@ -15,6 +15,7 @@ import kubernetes
 import kubernetes_exec
 import kubernetes_job_sets
 import kubernetes_kubelet
+import kubernetes_training_jobs
 import tap
 from kubernetes_rules import Refused
 
@@ -33,12 +34,16 @@ class Played:
 
     name = "the_played_cluster"
 
-    def __init__(self, folder, job_sets=False):
+    def __init__(self, folder, job_sets=False, training_jobs=False):
         self.cluster = kubernetes.Cluster()
         self.rights = dict(RIGHTS, **(kubernetes_job_sets.RIGHTS
                                       if job_sets else {}))
         if job_sets:
             kubernetes_job_sets.install(self.cluster)
+        if training_jobs:
+            self.rights.update(kubernetes_training_jobs.RIGHTS)
+            kubernetes_training_jobs.install(self.cluster)
+            self.rights["jobs"] = self.rights["jobs"] | {"watch"}
         self.cluster.users["runner"] = {"work": self.rights}
         kubernetes_kubelet.Kubelet(self.cluster)
         self.folder = folder
@@ -293,15 +298,18 @@ class Server(harness.Server):
                     "deletionTimestamp" not in pod["metadata"]]
         return harness.wait_until(find, "a pod of " + study)[0]
 
-    def mark_go(self, pod):
+    def mark_go(self, pod, container="trial"):
         """Makes the file that UNTIL_GO waits for, in the pod."""
-        tap.equal(self.enter(pod, "touch", "/hypertune/trial/go"), 0)
+        self.mark(pod, container, "/hypertune/trial/go")
 
-    def enter(self, pod, *command):
+    def mark(self, pod, container, path):
+        tap.equal(self.enter(pod, "touch", path, container=container), 0)
+
+    def enter(self, pod, *command, container="trial"):
         """Its exit code in the pod."""
         return subprocess.run(
             (kube_tool.TOOL, "namespace=" + self.cluster.namespace, "exec",
-             pod, "trial") + command,
+             pod, container) + command,
             env={**os.environ, "KUBECONFIG": self.cluster.admin}, timeout=60,
             stdin=subprocess.DEVNULL, check=False).returncode
 

@@ -276,8 +276,11 @@ static const char *const pull_names[] = {[PULL_IF_NOT_PRESENT] = "ifNotPresent",
                                          [PULL_NEVER] = "never"};
 
 /* The environment of a replica; processes use little of it. */
-static void add_surroundings(const struct job *job, cJSON *out)
+static void add_surroundings(const struct lease_facts *facts, cJSON *out,
+                             const struct value point[])
 {
+    const struct job *job = facts->job;
+    struct job_kubernetes kubernetes = job->kubernetes;
     const struct container_options *options = &job->container;
     cJSON *container = json_add_object(out, "container");
     json_add_string(container, "pull", pull_names[options->pull]);
@@ -293,7 +296,9 @@ static void add_surroundings(const struct job *job, cJSON *out)
         push_pairs(captured, &job->captured_env);
     add_strings(out, "volumes", &job->volumes);
     add_secrets(job, out);
-    job_kubernetes_write(out, &job->kubernetes);
+    kubernetes.template = command_json(facts->arena, job, kubernetes.template,
+                                       point, facts->pair->trial.replicate);
+    job_kubernetes_write(out, &kubernetes);
     json_add_string(out, "serviceAccount", job->service_account);
     json_add_string(out, "reporter",
                     job->reporter == REPORTER_PYTHON ? "python" : "auto");
@@ -316,7 +321,7 @@ enum ht_status attempt_json(const struct lease_facts *facts, cJSON **out,
     cJSON_AddItemToObject(attempt, "params", cJSON_CreateRaw(params));
     const struct strings args = command_params(facts->arena, space, point);
     add_strings(attempt, "paramArgs", &args);
-    add_surroundings(facts->job, attempt);
+    add_surroundings(facts, attempt, point);
     add_job(facts, attempt);
     add_replicas(facts, attempt, point);
     *out = attempt;

@@ -1,4 +1,5 @@
 /* Words as a shell splits them, substitution, and the argument list. */
+#include "proto/doc/json.h"
 #include "proto/job/command.h"
 #include "tests/check.h"
 
@@ -209,8 +210,31 @@ static void the_seed_is_the_number_of_the_repetition(void)
                "train|--seed=${HYPERTUNE_SEED}|${HYPERTUNE_SEEDS}");
 }
 
+static void all_texts_of_json_have_their_values(void)
+{
+    static const char json[] =
+        "{\"a\":[\"--lr=${lr}\",{\"b\":\"${opt}${lr}\"},\"${HOME}\"],"
+        "\"${lr}\":1.50,\"c\":\"${opt}\",\"s\":\"${HYPERTUNE_SEED}\"}";
+    struct value absent[] = {point[0], point[1], point[2]};
+    struct job job = make_job(ARGS_AUTO, true);
+    CHECK_TEXT(command_json(arena, &job, json, point, 4),
+               "{\"a\":[\"--lr=0.1\",{\"b\":\"s gd0.1\"},\"${HOME}\"],"
+               "\"${lr}\":1.50,\"c\":\"s gd\",\"s\":\"4\"}");
+    absent[2].absent = true;
+    CHECK_TEXT(command_json(arena, &job, json, absent, 4),
+               "{\"a\":[\"--lr=0.1\",{},\"${HOME}\"],\"${lr}\":1.50,"
+               "\"s\":\"4\"}");
+    absent[0].absent = true;
+    CHECK_TEXT(command_json(arena, &job, json, absent, 4),
+               "{\"a\":[{},\"${HOME}\"],\"${lr}\":1.50,\"s\":\"4\"}");
+    job.substitute = false;
+    CHECK_TEXT(command_json(arena, &job, json, point, 4), json);
+    CHECK(command_json(arena, &job, NULL, point, 4) == NULL);
+}
+
 int main(void)
 {
+    json_init();
     arena = arena_new();
     RUN(words_split_as_in_a_shell);
     RUN(open_quotes_and_empty_lines_are_refused);
@@ -223,6 +247,7 @@ int main(void)
     RUN(references_are_found_in_words_and_variables);
     RUN(parameters_alone_come_in_declared_order);
     RUN(the_seed_is_the_number_of_the_repetition);
+    RUN(all_texts_of_json_have_their_values);
     arena_free(arena);
     return check_done();
 }
