@@ -361,10 +361,10 @@ def spec(name, command, **members):
 
 
 @contextlib.contextmanager
-def cluster_here():
+def cluster_here(**played):
     with tempfile.TemporaryDirectory(prefix="kube") as folder:
         real = "HT_KUBECONFIG" in os.environ
-        made = Real(folder) if real else Played(folder)
+        made = Real(folder) if real else Played(folder, **played)
         try:
             yield made
         finally:
