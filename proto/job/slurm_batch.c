@@ -261,6 +261,12 @@ static struct slurm_options options_of(struct arena *arena,
 
 /* ---- the script ---- */
 
+/* Slurm can start an element again that it has lost sight of, without counting
+ * it: the tasks of one start have the same word (runner/element/element.h). */
+static const char name_launch[] =
+    "read -r HYPERTUNE_LAUNCH </proc/sys/kernel/random/uuid\n"
+    "export HYPERTUNE_LAUNCH\n";
+
 /* sh has the function `module` only after the site's own file was read. What
  * all of it changes is for trainers, too (runner/element/modules.h). */
 static void add_modules(struct text *script, const struct strings *modules)
@@ -352,6 +358,7 @@ static const char *script_of(struct arena *arena, const struct slurm_need *need,
 {
     struct text script = {0};
     text_puts(&script, "#!/bin/sh\n");
+    text_puts(&script, name_launch);
     add_modules(&script, &need->section.modules);
     if (batch->n_others > 0) {
         add_components(&script, site, batch);

@@ -57,8 +57,8 @@ enum ht_status element_write(const char *folder, const struct element *element,
     json_open(&out, NULL);
     json_put_int(&out, "job", element->job);
     json_put_int(&out, "index", element->index);
-    json_put_int(&out, "restarts", element->restarts);
     json_put_int(&out, "turn", element->turn);
+    json_put_string(&out, "launch", element->launch);
     json_put_string(&out, "host", element->host);
     json_put_string(&out, "nodes", element->nodes);
     json_put_string(&out, "gpus", element->gpus);
@@ -78,8 +78,8 @@ enum ht_status element_read(struct arena *arena, const char *folder,
     const struct element read = {
         .job = node_get_int(map, "job", 0),
         .index = (int)node_get_int(map, "index", -1),
-        .restarts = (int)node_get_int(map, "restarts", 0),
         .turn = (int)node_get_int(map, "turn", 1),
+        .launch = node_get_string(map, "launch", ""),
         .host = node_get_string(map, "host", ""),
         .nodes = node_get_string(map, "nodes", ""),
         .gpus = node_get_string(map, "gpus", ""),

@@ -7,15 +7,16 @@
  *   ask.N         the element waits for its N-th trial, N from 1
  *   answer.N      the runner's: the folder of an attempt's replica, or the end
  *   address.N.I   of replica I in turn N, see addresses.h
- *   ended.R       after R restarts the first task has ended: so do the others
+ *   ended.LAUNCH  the first task of this launch has ended: so do the others
  * and BATCH/patience.json is what the runner knows about waiting.
  *
  * An element that has got a trial runs hypertune-shim's work in that folder
  * and asks again, N + 1, while its time and its count allow: then every replica
  * of turn N has ended, and one without exit.json will get none. One that Slurm
- * restarts continues with the turn after the last that was answered. The runner
- * learns from the cluster's listing alone that an element has ended. Nothing
- * here relies on inotify: the writer is on another machine. */
+ * launches again continues with the turn after the last that was answered, and
+ * the launch before takes no other. The runner learns from the cluster's
+ * listing alone that an element has ended. Nothing here relies on inotify: the
+ * writer is on another machine. */
 #ifndef HT_RUNNER_ELEMENT_ELEMENT_H
 #define HT_RUNNER_ELEMENT_ELEMENT_H
 
@@ -26,12 +27,15 @@
 #include "proto/base/error.h"
 #include "runner/base/order.h"
 
+/* The variable by which the batch script names its launch, for all tasks. */
+#define ELEMENT_LAUNCH "HYPERTUNE_LAUNCH"
+
 /* element.json. */
 struct element {
-    int64_t job;  /* SLURM_ARRAY_JOB_ID; of a heterogeneous job its id */
-    int index;    /* SLURM_ARRAY_TASK_ID; of a heterogeneous job 0 */
-    int restarts; /* SLURM_RESTART_COUNT */
-    int turn;     /* the first one since it began */
+    int64_t job;        /* SLURM_ARRAY_JOB_ID; of a heterogeneous job its id */
+    int index;          /* SLURM_ARRAY_TASK_ID; of a heterogeneous job 0 */
+    int turn;           /* the first one since it began */
+    const char *launch; /* ELEMENT_LAUNCH, "" when unset */
     const char *host;
     const char *nodes; /* SLURM_JOB_NODELIST */
     const char *gpus;  /* CUDA_VISIBLE_DEVICES, "" when unset */

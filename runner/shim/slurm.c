@@ -27,7 +27,9 @@
 enum {
     FIRST_DELAY_MS = 100, /* between looks at a file that is awaited */
     LONGEST_DELAY_MS = 2000,
-    LEAST_TIME_MS = 60 * 1000, /* before the limit, for another trial */
+    SEEN_MS = 2 * 60 * 1000, /* for a file of one task to be seen by all, with
+                                as much again for a busy node */
+    LEAST_TIME_MS = 60 * 1000,  /* before the limit, for another trial */
 };
 
 struct run {
@@ -83,8 +85,8 @@ static enum ht_status read_environment(struct run *run, struct ht_error *err)
     run->self = (struct element){
         .job = variable("SLURM_ARRAY_JOB_ID", whole),
         .index = (int)variable("SLURM_ARRAY_TASK_ID", whole > 0 ? 0 : -1),
-        .restarts = (int)variable("SLURM_RESTART_COUNT", 0),
         .turn = 1,
+        .launch = text_variable(ELEMENT_LAUNCH),
         .host = host,
         .nodes = text_variable("SLURM_JOB_NODELIST"),
         .gpus = text_variable("CUDA_VISIBLE_DEVICES"),
@@ -129,7 +131,7 @@ static int open_signals(void)
     return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
-/* After a restart by Slurm, what was answered before is over. */
+/* Of an earlier launch, what was answered is over. */
 static enum ht_status announce(struct run *run, struct ht_error *err)
 {
     int asked;
@@ -161,22 +163,21 @@ static struct waiting wait_for(const char *what, int64_t bound_ms)
                             .delay_ms = FIRST_DELAY_MS};
 }
 
-static char *name_of_end(char name[32], const struct run *run)
+static const char *name_of_end(const struct run *run)
 {
-    (void)snprintf(name, 32, "ended.%d", run->self.restarts);
-    return name;
+    return arena_printf(run->arena, "ended.%s", run->self.launch);
 }
 
 /* Why it is useless to wait any more; NULL: it is not. */
 static const char *find_end(struct run *run, const struct waiting *waiting)
 {
-    char name[32], text[CLOCK_DURATION_BYTES];
+    char text[CLOCK_DURATION_BYTES];
     const int64_t now = clock_monotonic_ms();
     if (run->ending)
         return "Slurm ends the job";
     if (now >= run->end_at)
         return "its time is over";
-    if (!leads(run) && disk_has(run->folder, name_of_end(name, run)))
+    if (!leads(run) && disk_has(run->folder, name_of_end(run)))
         return "the first task has ended";
     if (!disk_refresh(run->batch)) {
         run->code = SHIM_FAILED;
@@ -227,13 +228,20 @@ static bool wait_for_answer(struct turn *turn)
     }
 }
 
-/* Learns from the first task with which turn this run of the job begins. */
+/* Whether the element is of this launch still. */
+static bool is_latest(struct run *run, struct element *element)
+{
+    return element_read(run->arena, run->folder, element, NULL) == HT_OK &&
+           element->job == run->self.job &&
+           strcmp(element->launch, run->self.launch) == 0;
+}
+
+/* Learns from the first task with which turn this launch begins. */
 static bool wait_for_first_task(struct run *run)
 {
     struct element first;
     struct waiting waiting = wait_for("first task", run->patience.answer_ms);
-    while (element_read(run->arena, run->folder, &first, NULL) != HT_OK ||
-           first.job != run->self.job || first.restarts != run->self.restarts)
+    while (!is_latest(run, &first))
         if (!wait_more(run, &waiting))
             return false;
     run->self.turn = first.turn;
@@ -308,13 +316,16 @@ static const char *replica_folder(const struct turn *turn, size_t i)
 }
 
 /* All tasks tell their addresses before any trainer starts. False when one does
- * not: then the replica has ended. */
+ * not: then the replica has ended, and so does the element, which lacks a
+ * task. */
 static bool find_addresses(struct turn *turn)
 {
     struct run *run = turn->run;
     struct ht_error err;
     int port;
-    struct waiting waiting = wait_for("address", run->patience.answer_ms);
+    const int64_t patience = run->patience.answer_ms;
+    struct waiting waiting =
+        wait_for("address", patience < SEEN_MS ? patience : SEEN_MS);
     enum ht_status status =
         addresses_tell(run->folder, turn->number, (size_t)run->task,
                        run->self.host, &port, &err);
@@ -333,19 +344,23 @@ static bool find_addresses(struct turn *turn)
     return false;
 }
 
-/* Before the next trial is asked for, all replicas have ended. */
-static void wait_for_replicas(struct turn *turn)
+/* Before the next trial is asked for, all replicas have ended: the first one's
+ * end stops the others. False: a task is gone without a word. */
+static bool wait_for_replicas(struct turn *turn)
 {
-    struct waiting waiting = wait_for("other replicas", INT64_MAX);
+    struct waiting waiting =
+        wait_for("other replicas", turn->run->grace_ms + SEEN_MS);
     for (size_t i = 1; i < turn->addresses.n; i++) {
         const char *folder = replica_folder(turn, i);
         while (disk_refresh(folder) && !disk_has(folder, "exit.json"))
             if (!wait_more(turn->run, &waiting))
-                return;
+                return false;
     }
+    return true;
 }
 
-static void run_trial(struct turn *turn)
+/* False: the element is of no more use. */
+static bool run_trial(struct turn *turn)
 {
     struct run *run = turn->run;
     const size_t task = (size_t)run->task;
@@ -353,11 +368,13 @@ static void run_trial(struct turn *turn)
     if (addresses_read(turn->arena, turn->answer.folder, &turn->addresses,
                        &err) != HT_OK) {
         child_shim_say("%s", err.text);
-        return;
+        return true;
     }
     const bool several = turn->addresses.n > 1;
-    if (task >= turn->addresses.n || (several && !find_addresses(turn)))
-        return;
+    if (task >= turn->addresses.n)
+        return true;
+    if (several && !find_addresses(turn))
+        return false;
     pid_t relay;
     const char *report_url =
         server_relay_start(turn->arena, &turn->answer.report, &relay);
@@ -379,8 +396,7 @@ static void run_trial(struct turn *turn)
     child_shim_run(replica_folder(turn, task), &batch, run->signals,
                    &run->ending);
     server_relay_stop(relay);
-    if (several && leads(run))
-        wait_for_replicas(turn);
+    return !several || !leads(run) || wait_for_replicas(turn);
 }
 
 /* ---- turns ---- */
@@ -399,6 +415,7 @@ static bool has_time(const struct run *run)
 static bool take_turn(struct turn *turn)
 {
     struct run *run = turn->run;
+    struct element latest;
     struct ht_error err;
     if (leads(run) && element_ask(run->folder, turn->number, &err) != HT_OK) {
         child_shim_say("ends: %s", err.text);
@@ -411,13 +428,17 @@ static bool take_turn(struct turn *turn)
         child_shim_say("ends: there is no further trial");
         return false;
     }
+    if (!is_latest(run, &latest)) {
+        child_shim_say("ends: Slurm has started the element again");
+        return false;
+    }
     set_limit(run, turn->answer.limit_ms);
     run->grace_ms = turn->answer.grace_ms;
     child_shim_say("runs %s", turn->answer.folder);
-    run_trial(turn);
+    const bool more = run_trial(turn);
     if (run->ending)
         child_shim_say("ends with the job");
-    return !run->ending && (!leads(run) || has_time(run));
+    return more && !run->ending && (!leads(run) || has_time(run));
 }
 
 static void take_turns(struct run *run)
@@ -432,7 +453,6 @@ static void take_turns(struct run *run)
 
 static void run_element(struct run *run)
 {
-    char name[32];
     struct ht_error err;
     const enum ht_status status = leads(run) ? announce(run, &err) : HT_OK;
     if (status != HT_OK) {
@@ -442,7 +462,7 @@ static void run_element(struct run *run)
         take_turns(run);
     }
     if (leads(run)) /* the folder may be gone */
-        (void)disk_mark(run->folder, name_of_end(name, run), NULL);
+        (void)disk_mark(run->folder, name_of_end(run), NULL);
 }
 
 int slurm_run(const char *batch)

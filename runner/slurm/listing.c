@@ -64,10 +64,15 @@ enum slurm_state listing_state(const char *word, const char *reason)
         {"RESV_DEL_HOLD", SLURM_HELD},
         {"SPECIAL_EXIT", SLURM_HELD},
     };
-    if (strcmp(word, "PENDING") == 0 &&
-        (strstr(reason, "JobHeldUser") != NULL ||
-         strstr(reason, "JobHeldAdmin") != NULL))
+    const bool waits = strcmp(word, "PENDING") == 0;
+    if (waits && (strstr(reason, "JobHeldUser") != NULL ||
+                  strstr(reason, "JobHeldAdmin") != NULL))
         return SLURM_HELD;
+    /* A launch has failed, and a person would have to release the job. */
+    if (waits && (strstr(reason, "requeued held") != NULL ||
+                  strstr(reason, "requeued_held") != NULL ||
+                  strstr(reason, "JobHoldMaxRequeue") != NULL))
+        return SLURM_REQUEUED;
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         if (strcmp(word, words[i].word) == 0)
             return words[i].state;

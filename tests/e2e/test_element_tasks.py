@@ -75,11 +75,12 @@ def the_next_trial_waits_for_all_replicas():
 
 def a_replica_that_does_not_come_ends_the_others():
     with Batch(answerMs=6000) as batch:
-        for i in range(2):
-            batch.start(SLURM_PROCID=str(i))
+        started = [batch.start(SLURM_PROCID=str(i)) for i in range(2)]
         folder = batch.answer(1, {name: shell("true") for name in NAMES})
         for name in NAMES[:2]:
             expect_lost(folder + "/" + name, "no address of worker-1")
+        for task in started:
+            tap.equal(wait_end(task)[0], 1)
 
 
 def tasks_end_when_the_first_one_has_no_time():
@@ -89,7 +90,7 @@ def tasks_end_when_the_first_one_has_no_time():
                               limit_ms=now_ms() + 50000)
         for task in started:
             tap.equal(wait_end(task)[0], 0)
-        tap.true(os.path.exists(batch.element + "/ended.0"))
+        tap.true(os.path.exists(batch.element + "/ended.first"))
         tap.equal(wait_exit(folder + "/worker-1")["outcome"], "succeeded")
 
 
@@ -97,12 +98,13 @@ def tasks_of_a_restarted_job_do_not_take_old_answers():
     with Batch() as batch:
         os.mkdir(batch.element)
         folder = batch.attempt({name: shell("true") for name in NAMES})
-        for name in "ask.1", "ended.0":
+        for name in "ask.1", "ended.first":
             write(batch.element, name, "")
         write(batch.element, "answer.1", {"folder": folder})
-        write(batch.element, "element.json", {"job": 7, "index": 4, "turn": 1})
-        worker = batch.start(SLURM_PROCID="1", SLURM_RESTART_COUNT="1")
-        master = batch.start(SLURM_RESTART_COUNT="1")
+        write(batch.element, "element.json", {"job": 7, "index": 4, "turn": 1,
+                                              "launch": "first"})
+        worker = batch.start(SLURM_PROCID="1", HYPERTUNE_LAUNCH="second")
+        master = batch.start(HYPERTUNE_LAUNCH="second")
         batch.refuse(2)
         for task in master, worker:
             tap.equal(wait_end(task)[0], 0)

@@ -5,6 +5,7 @@ import os
 import shutil
 import signal
 
+import harness
 import tap
 from elements import (Batch, DEAF, SAVES, SAVES_SLOWLY, children, expect_lost,
                       family, now_ms, python, read, shell, wait_end, wait_exit,
@@ -38,7 +39,7 @@ def an_element_says_who_it_is():
         tap.equal(wait_end(task)[0], 0)
         told = batch.self()
         tap.true(abs(now_ms() - told.pop("beganMs")) < 60000)
-        tap.equal(told, {"job": 7, "index": 4, "restarts": 0, "turn": 1,
+        tap.equal(told, {"job": 7, "index": 4, "launch": "first", "turn": 1,
                          "host": os.uname().nodename, "nodes": "n[1-2]",
                          "gpus": "2,3", "endMs": 4000000000000})
 
@@ -83,12 +84,27 @@ def a_restarted_element_continues_after_the_last_answer():
             for pid in lost:
                 os.kill(pid, number)
         wait_end(task)
-        again = batch.start(SLURM_RESTART_COUNT="1")
+        again = batch.start(HYPERTUNE_LAUNCH="second")
         batch.wait_ask(2)
-        tap.equal((batch.self()["restarts"], batch.self()["turn"]), (1, 2))
+        tap.equal((batch.self()["launch"], batch.self()["turn"]),
+                  ("second", 2))
         batch.refuse(2)
         tap.equal(wait_end(again)[0], 0)
         tap.true(not os.path.exists(os.path.join(folder, "exit.json")))
+
+
+def an_element_that_was_started_again_takes_no_further_trial():
+    with Batch() as batch:
+        first = batch.start()
+        batch.wait_ask(1)
+        batch.start(HYPERTUNE_LAUNCH="second")
+        harness.wait_until(lambda: batch.self()["launch"] == "second",
+                           "the second launch")
+        folder = batch.give(1, shell("echo $PPID"))
+        tap.equal(wait_end(first), (0, "hypertune: ends: Slurm has started"
+                                    " the element again\n"))
+        wait_exit(folder)
+        batch.wait_ask(2)
 
 
 def a_folder_that_a_shim_had_is_not_run_again():
@@ -323,6 +339,7 @@ if __name__ == "__main__":
              the_trainer_has_slurms_variables_over_those_of_the_runner,
              the_trainer_has_what_modules_have_set,
              a_restarted_element_continues_after_the_last_answer,
+             an_element_that_was_started_again_takes_no_further_trial,
              a_folder_that_a_shim_had_is_not_run_again,
              a_killed_shim_ends_its_trial_only,
              a_trainer_is_stopped_before_the_limit,

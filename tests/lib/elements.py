@@ -92,7 +92,7 @@ class Batch:
         env = {"PATH": "/usr/bin:/bin", "SLURM_ARRAY_JOB_ID": "7",
                "SLURM_ARRAY_TASK_ID": "4", "SLURM_JOB_NODELIST": "n[1-2]",
                "CUDA_VISIBLE_DEVICES": "2,3", "SLURM_JWT": "secret",
-               "SLURM_EXPORT_ENV": "NONE",
+               "SLURM_EXPORT_ENV": "NONE", "HYPERTUNE_LAUNCH": "first",
                "TMPDIR": self.root, "UNRELATED": "1"}
         env.update(variables)
         self.tasks.append(subprocess.Popen(

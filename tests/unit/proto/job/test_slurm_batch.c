@@ -2,6 +2,10 @@
 #include "proto/job/slurm.h"
 #include "tests/check.h"
 
+#define NAME_LAUNCH                                                            \
+    "read -r HYPERTUNE_LAUNCH </proc/sys/kernel/random/uuid\n"                 \
+    "export HYPERTUNE_LAUNCH\n"
+
 static struct arena *arena;
 
 static const struct slurm_site site = {.name = "ht-7-1",
@@ -58,7 +62,7 @@ static void who_asks_for_nothing_gets_one_cpu(void)
                                      "ntasks=1\n"
                                      "cpus-per-task=1\n");
     CHECK_TEXT(batch.script,
-               "#!/bin/sh\n"
+               "#!/bin/sh\n" NAME_LAUNCH
                "exec '/home/a b/it'\\''s/shim' --slurm '/home/a b/100%/7-1'\n");
     CHECK_TEXT(batch.name, "ht-7-1");
     CHECK_TEXT(batch.folder, "/home/a b/100%/7-1");
@@ -107,7 +111,7 @@ static void the_section_comes_before_the_resources_and_its_options_last(void)
                                                        "qos=high\n"
                                                        "spread-job\n");
     CHECK(strstr(batch.script,
-                 "#!/bin/sh\nexport HYPERTUNE_ENV_BEFORE=\"$(env)\"\nfor ") ==
+                 "#!/bin/sh\n" NAME_LAUNCH "export HYPERTUNE_ENV_BEFORE=\"$(env)\"\nfor ") ==
           batch.script);
     CHECK(strstr(batch.script, "module load cuda/12.1 || exit\n"
                                "module load 'a'\\''b' || exit\n"
@@ -243,7 +247,7 @@ static void pools_that_differ_are_components_of_one_job(void)
         "#SBATCH --job-name=ht-7-1\n#SBATCH --chdir=\"/a b\"\n"
         "#SBATCH --no-requeue\n#SBATCH --partition=gpu\n"
         "#SBATCH --nodes=1\n#SBATCH --ntasks=1\n"
-        "#SBATCH --cpus-per-task=2\n"
+        "#SBATCH --cpus-per-task=2\n" NAME_LAUNCH
         "unset SLURM_MEM_PER_NODE SLURM_MEM_PER_CPU SLURM_TRES_PER_TASK\n"
         "exec srun --kill-on-bad-exit=0 --export=ALL --het-group=0 "
         "--nodes=1 --ntasks=1 --mem=1M --cpus-per-task=2 \\\n"

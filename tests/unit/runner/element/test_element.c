@@ -23,8 +23,8 @@ static void an_element_is_read_as_it_was_written(void)
     runner_fixture_folder(folder);
     const struct element written = {.job = 1234567,
                                     .index = 9,
-                                    .restarts = 2,
                                     .turn = 4,
+                                    .launch = "a-1",
                                     .host = "n1",
                                     .nodes = "n[1-2]",
                                     .gpus = "0,1",
@@ -32,11 +32,10 @@ static void an_element_is_read_as_it_was_written(void)
                                     .end_ms = 1700000060000};
     CHECK(element_write(folder, &written, NULL) == HT_OK);
     CHECK(element_read(arena, folder, &read, NULL) == HT_OK);
-    CHECK(read.job == 1234567 && read.index == 9 && read.restarts == 2 &&
-          read.turn == 4);
-    CHECK_TEXT(
-        arena_printf(arena, "%s %s %s", read.host, read.nodes, read.gpus),
-        "n1 n[1-2] 0,1");
+    CHECK(read.job == 1234567 && read.index == 9 && read.turn == 4);
+    CHECK_TEXT(arena_printf(arena, "%s %s %s %s", read.launch, read.host,
+                            read.nodes, read.gpus),
+               "a-1 n1 n[1-2] 0,1");
     CHECK(read.began_ms == written.began_ms && read.end_ms == written.end_ms);
     arena_free(arena);
 }

@@ -92,6 +92,10 @@ static void states_are_slurms_words(void)
     CHECK(listing_state("PENDING", "JobHeldUser") == SLURM_HELD);
     CHECK(listing_state("PENDING", "Resources,JobHeldAdmin") == SLURM_HELD);
     CHECK(listing_state("RUNNING", "JobHeldUser") == SLURM_RUNNING);
+    CHECK(listing_state("PENDING", "launch failed requeued held") ==
+          SLURM_REQUEUED);
+    CHECK(listing_state("PENDING", "launch_failed_requeued_held") ==
+          SLURM_REQUEUED);
     CHECK(listing_state("OUT_OF_MEMORY", "") == SLURM_OUT_OF_MEMORY);
     CHECK(listing_state("NEVER_HEARD", "") == SLURM_UNKNOWN);
 }
