@@ -116,6 +116,16 @@ def quiet():
         "the end of all elements")
 
 
+@contextlib.contextmanager
+def explained(runner):
+    try:
+        yield
+    except AssertionError:
+        print("\n# ".join(["# what Slurm and the runner say:"] + (
+            cluster.call("squeue", "-a") + runner.log()).splitlines()[-60:]))
+        raise
+
+
 def survive(way, *options):
     pairs = max(TRIALS // 4, 2)
     names = {way + "-one": TRIALS - pairs, way + "-two": pairs}
@@ -129,8 +139,9 @@ def survive(way, *options):
             done, over = counts(names)
             if over:
                 break
-            harness.wait_until(lambda done=done: counts(names)[0] > done or
-                               counts(names)[1], "a trial that succeeds")
+            with explained(runner):
+                harness.wait_until(lambda done=done: counts(names)[0] > done or
+                                   counts(names)[1], "a trial that succeeds")
             restart()
             rounds += 1
         for name, trials in names.items():
