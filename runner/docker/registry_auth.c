@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdbool.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -257,9 +256,18 @@ static enum ht_status read_entry(struct arena *arena, const struct node *entry,
     return HT_OK;
 }
 
-static bool has_any(const struct registry_login *credentials)
+bool registry_auth_has_any(const struct registry_login *login)
 {
-    return credentials->user != NULL || credentials->identity != NULL;
+    return login->user != NULL || login->identity != NULL;
+}
+
+static enum ht_status find_entry(struct arena *arena, const struct node *config,
+                                 const char *host,
+                                 struct registry_login *credentials,
+                                 struct ht_error *err)
+{
+    return read_entry(arena, find_host(arena, node_find(config, "auths"), host),
+                      credentials, err);
 }
 
 /* The helper of the registry, else that of all, else the file itself. */
@@ -277,12 +285,10 @@ static enum ht_status find_credentials(struct arena *arena,
     if (helper != NULL && helper[0] != '\0') {
         const enum ht_status status =
             ask_helper(arena, helper, host, credentials, err);
-        if (status != HT_OK || has_any(credentials))
+        if (status != HT_OK || registry_auth_has_any(credentials))
             return status;
     }
-    const struct node *entry =
-        find_host(arena, node_find(config, "auths"), host);
-    return read_entry(arena, entry, credentials, err);
+    return find_entry(arena, config, host, credentials, err);
 }
 
 static const char *encode(struct arena *arena, const char *host,
@@ -321,6 +327,19 @@ enum ht_status registry_auth_login(struct arena *arena, const char *image,
     return status;
 }
 
+enum ht_status registry_auth_login_of(struct arena *arena, const char *image,
+                                      const struct node *config,
+                                      struct registry_login *login,
+                                      struct ht_error *err)
+{
+    struct registry_login found = {0};
+    const enum ht_status status = find_entry(
+        arena, config, registry_auth_host(arena, image), &found, err);
+    if (status == HT_OK)
+        *login = found;
+    return status;
+}
+
 enum ht_status registry_auth_find(struct arena *arena, const char *image,
                                   char *(*lookup)(const char *name),
                                   const char **auth, struct ht_error *err)
@@ -329,7 +348,7 @@ enum ht_status registry_auth_find(struct arena *arena, const char *image,
     const enum ht_status status =
         registry_auth_login(arena, image, lookup, &login, err);
     if (status == HT_OK)
-        *auth = has_any(&login)
+        *auth = registry_auth_has_any(&login)
                     ? encode(arena, registry_auth_host(arena, image), &login)
                     : NULL;
     return status;

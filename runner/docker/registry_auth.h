@@ -4,6 +4,7 @@
 #ifndef HT_RUNNER_DOCKER_REGISTRY_AUTH_H
 #define HT_RUNNER_DOCKER_REGISTRY_AUTH_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "proto/base/arena.h"
@@ -21,6 +22,14 @@ enum ht_status registry_auth_login(struct arena *arena, const char *image,
                                    char *(*lookup)(const char *name),
                                    struct registry_login *login,
                                    struct ht_error *err);
+/* That of another such config, of which "auths" counts alone: from elsewhere,
+ * it starts no program here.
+ * HT_INVALID  it is damaged */
+enum ht_status registry_auth_login_of(struct arena *arena, const char *image,
+                                      const struct node *config,
+                                      struct registry_login *login,
+                                      struct ht_error *err);
+bool registry_auth_has_any(const struct registry_login *login);
 
 /* The value of X-Registry-Auth (base64url of JSON) for an image's registry, in
  * the arena; *auth is NULL when the file has none. Reads "auths" (auth,

@@ -13,6 +13,8 @@ const struct kube_kind kube_pods = {"", "/api/v1", "pods"};
 const struct kube_kind kube_services = {"", "/api/v1", "services"};
 const struct kube_kind kube_config_maps = {"", "/api/v1", "configmaps"};
 const struct kube_kind kube_secrets = {"", "/api/v1", "secrets"};
+const struct kube_kind kube_service_accounts = {"", "/api/v1",
+                                                "serviceaccounts"};
 const struct kube_kind kube_events = {"", "/api/v1", "events"};
 const struct kube_kind kube_job_sets = {
     "jobset.x-k8s.io", "/apis/jobset.x-k8s.io/v1alpha2", "jobsets"};

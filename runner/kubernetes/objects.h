@@ -11,7 +11,8 @@ struct kube_kind {
     const char *plural; /* "jobs" */
 };
 extern const struct kube_kind kube_jobs, kube_pods, kube_services,
-    kube_config_maps, kube_secrets, kube_events, kube_job_sets;
+    kube_config_maps, kube_secrets, kube_service_accounts, kube_events,
+    kube_job_sets;
 
 /* What is asked for; `name` is NULL for all of the namespace. */
 struct kube_object {

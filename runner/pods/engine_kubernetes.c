@@ -79,7 +79,10 @@ static void pods_engine_close(void)
 {
     maker_stop(engine.cluster.maker);
     kinds_close(engine.cluster.kinds);
+    if (engine.cluster.pull_login.kube != NULL)
+        kube_abort(engine.cluster.pull_login.kube);
     registry_reader_stop(engine.cluster.reader);
+    kube_free(engine.cluster.pull_login.kube);
     pod_line_close_all();
     pods_close(engine.cluster.pods);
     kube_free(engine.cluster.kube);
@@ -131,9 +134,13 @@ static enum ht_status start_threads(struct pod_cluster *cluster,
                                            .job_sets = cluster->job_sets,
                                            .kinds = cluster->kinds,
                                            .keeps = keeps};
+    cluster->pull_login =
+        (struct pull_login){.kube = kube_new_beside(cluster->kube),
+                            .namespace = cluster->config.namespace};
     enum ht_status status = pods_open(&all, &cluster->pods, err);
     if (status == HT_OK)
-        status = registry_reader_start(&cluster->reader, err);
+        status = registry_reader_start(pull_login_find, &cluster->pull_login,
+                                       &cluster->reader, err);
     return status == HT_OK ? maker_start(&objects, &cluster->maker, err)
                            : status;
 }
@@ -311,15 +318,19 @@ static struct replica_view view_of(struct arena *arena,
 }
 
 /* Its image where the entry point begins the trial; else only a name. */
-static enum registry_state find_image(const struct replica_order *replica,
+static enum registry_state find_image(const struct order *order,
+                                      const struct replica_order *replica,
                                       struct image *image,
                                       char words[HT_MAX_REASON])
 {
     *image = (struct image){.id = NULL};
     if (replica->entry_words > 0)
         return REGISTRY_READ;
-    const enum registry_state state = registry_reader_look(
-        engine.cluster.reader, replica->image, image, words);
+    struct arena *arena = arena_new();
+    const enum registry_state state =
+        registry_reader_look(engine.cluster.reader, replica->image,
+                             pull_scope(arena, order), image, words);
+    arena_free(arena);
     if (state != REGISTRY_READ ||
         image->entrypoint.n + image->command.n + replica->argv.n > 0)
         return state;
@@ -355,7 +366,7 @@ static bool find_images(struct pod_run *run, struct image *images,
     enum registry_state state = REGISTRY_READ;
     *status = HT_OK;
     for (size_t i = 0; i < order->n_replicas && state == REGISTRY_READ; i++) {
-        state = find_image(&order->replicas[i], &images[i], words);
+        state = find_image(order, &order->replicas[i], &images[i], words);
         if (state == REGISTRY_WAITS)
             pod_run_say(run, i, words);
     }

@@ -19,6 +19,7 @@
 #include "runner/kubernetes/kubeconfig.h"
 #include "runner/pods/judge.h"
 #include "runner/pods/outputs.h"
+#include "runner/pods/pull_login.h"
 #include "runner/pods/shim_maps.h"
 
 struct image;
@@ -43,6 +44,7 @@ struct pod_cluster {
     struct kinds *kinds;
     struct maker *maker;
     struct registry_reader *reader;
+    struct pull_login pull_login; /* the reader's */
 };
 
 struct pod_run {

@@ -20,7 +20,7 @@ enum { MOST_TRIES = 4, PAUSE_MS = 2000, REFUSED_MS = 60000 };
 
 struct entry { /* one image; lives as long as the reader */
     struct entry *next;
-    const char *name;
+    const char *name, *scope;
     enum registry_state state;
     struct arena *arena; /* of the image; NULL: it was not read */
     struct image image;
@@ -34,6 +34,8 @@ struct registry_reader {
     pthread_mutex_t lock;
     pthread_cond_t changed;
     bool stopping;
+    registry_find_login *find;
+    void *context;
     struct arena *arena; /* of the entries and their names */
     struct entry *first;
 };
@@ -73,9 +75,13 @@ static void read_one(struct registry_reader *reader, struct entry *entry)
 {
     struct ht_error err = {.status = HT_OK};
     struct image image = {.id = NULL};
-    struct arena *arena = arena_new();
-    const enum ht_status status =
-        registry_read(arena, entry->name, ARCH, getenv, &image, &err);
+    struct registry_login login = {.user = NULL};
+    struct arena *arena = arena_new(), *scratch = arena_new();
+    enum ht_status status = reader->find(reader->context, scratch, entry->name,
+                                         entry->scope, &login, &err);
+    if (status == HT_OK)
+        status = registry_read(arena, entry->name, ARCH, &login, &image, &err);
+    arena_free(scratch);
     if (status != HT_OK) {
         log_event(LOG_WARN, "image.not_read", "reason=\"%s\"", err.text);
         arena_free(arena);
@@ -118,10 +124,13 @@ static void free_reader(struct registry_reader *reader)
     free(reader);
 }
 
-enum ht_status registry_reader_start(struct registry_reader **reader,
+enum ht_status registry_reader_start(registry_find_login *find, void *context,
+                                     struct registry_reader **reader,
                                      struct ht_error *err)
 {
     struct registry_reader *made = ht_xcalloc(1, sizeof *made);
+    made->find = find;
+    made->context = context;
     made->arena = arena_new();
     pthread_mutex_init(&made->lock, NULL);
     clock_cond_init(&made->changed);
@@ -147,15 +156,18 @@ void registry_reader_stop(struct registry_reader *reader)
 }
 
 /* The lock is held. */
-static struct entry *entry_of(struct registry_reader *reader, const char *name)
+static struct entry *entry_of(struct registry_reader *reader, const char *name,
+                              const char *scope)
 {
     struct entry *entry = reader->first;
-    while (entry != NULL && strcmp(entry->name, name) != 0)
+    while (entry != NULL &&
+           (strcmp(entry->name, name) != 0 || strcmp(entry->scope, scope) != 0))
         entry = entry->next;
     if (entry == NULL) {
         entry = arena_alloc(reader->arena, 1, sizeof *entry);
         *entry = (struct entry){.next = reader->first,
-                                .name = arena_strdup(reader->arena, name)};
+                                .name = arena_strdup(reader->arena, name),
+                                .scope = arena_strdup(reader->arena, scope)};
         reader->first = entry;
         pthread_cond_signal(&reader->changed);
     }
@@ -163,11 +175,12 @@ static struct entry *entry_of(struct registry_reader *reader, const char *name)
 }
 
 enum registry_state registry_reader_look(struct registry_reader *reader,
-                                         const char *name, struct image *image,
+                                         const char *name, const char *scope,
+                                         struct image *image,
                                          char words[HT_MAX_REASON])
 {
     pthread_mutex_lock(&reader->lock);
-    struct entry *entry = entry_of(reader, name);
+    struct entry *entry = entry_of(reader, name, scope);
     if (entry->state == REGISTRY_REFUSED &&
         clock_monotonic_ms() - entry->at > REFUSED_MS) {
         entry->state = REGISTRY_WAITS;

@@ -36,7 +36,7 @@ struct place {
     const char *reference;  /* tag or digest */
     const char *pinned;     /* the name up to the tag */
     bool local;             /* http is allowed */
-    struct registry_login login;
+    const struct registry_login *login;
     const char *authorization; /* header; NULL: none yet */
 };
 
@@ -179,8 +179,8 @@ static enum ht_status ask(const struct place *place, const char *url,
 
 static const char *basic(const struct place *place)
 {
-    const char *both = arena_printf(place->arena, "%s:%s", place->login.user,
-                                    place->login.password);
+    const char *both = arena_printf(place->arena, "%s:%s", place->login->user,
+                                    place->login->password);
     const size_t len = strlen(both);
     char *text =
         arena_alloc(place->arena, BASE64_ENCODE_RAW_LENGTH(len) + 1, 1);
@@ -235,7 +235,7 @@ static enum ht_status get_token(struct place *place, const char *challenge,
 {
     struct answer answer;
     struct arena *arena = place->arena;
-    const struct registry_login *login = &place->login;
+    const struct registry_login *login = place->login;
     const char *realm = parameter(arena, challenge, "realm");
     const char *words =
         arena_printf(arena, "service=%s&scope=%s",
@@ -275,7 +275,7 @@ static enum ht_status log_in(struct place *place, const char *challenge,
 {
     if (strncasecmp(challenge, "Bearer ", 7) == 0)
         return get_token(place, challenge, err);
-    if (strncasecmp(challenge, "Basic", 5) == 0 && place->login.user != NULL) {
+    if (strncasecmp(challenge, "Basic", 5) == 0 && place->login->user != NULL) {
         place->authorization = basic(place);
         return HT_OK;
     }
@@ -362,7 +362,7 @@ static enum ht_status get_manifest(struct place *place, const char *arch,
 
 enum ht_status registry_read(struct arena *arena, const char *name,
                              const char *arch,
-                             char *(*lookup)(const char *name),
+                             const struct registry_login *login,
                              struct image *image, struct ht_error *err)
 {
     const struct node *manifest, *config;
@@ -370,19 +370,20 @@ enum ht_status registry_read(struct arena *arena, const char *name,
     enum ht_status status = image_check_name(name, err);
     if (status != HT_OK)
         return status;
-    struct place place = place_of(arena, name);
-    status = registry_auth_login(arena, name, lookup, &place.login, err);
-    if (status == HT_OK)
-        status = get_manifest(&place, arch, &manifest, &digest, err);
+    struct arena *scratch = arena_new();
+    struct place place = place_of(scratch, name);
+    place.login = login;
+    status = get_manifest(&place, arch, &manifest, &digest, err);
     if (status == HT_OK)
         status = get(
             &place, "blobs",
             node_get_string(node_find(manifest, "config"), "digest", "sha256:"),
             &config, &id, err);
-    if (status != HT_OK)
-        return status;
-    *image = image_read_config(arena, node_find(config, "config"));
-    image->id = id;
-    image->digest = arena_printf(arena, "%s@%s", place.pinned, digest);
-    return HT_OK;
+    if (status == HT_OK) {
+        *image = image_read_config(arena, node_find(config, "config"));
+        image->id = arena_strdup(arena, id);
+        image->digest = arena_printf(arena, "%s@%s", place.pinned, digest);
+    }
+    arena_free(scratch);
+    return status;
 }

@@ -1,6 +1,8 @@
 """Trials of pods without `command`: the entry point of the image is read from
 its registry, and the pod runs the digest that it was read from."""
 
+import base64
+import contextlib
 import os
 import tempfile
 
@@ -63,6 +65,76 @@ def the_login_of_docker_is_used():
     images.PASSWORD, images.auth = good, None
 
 
+@contextlib.contextmanager
+def may_read(*plurals):
+    rights = dict(cluster.rights, **{plural: {"get"} for plural in plurals})
+    cluster.cluster.users["runner"] = {"work": rights}
+    try:
+        yield
+    finally:
+        cluster.cluster.users["runner"] = {"work": cluster.rights}
+
+
+@contextlib.contextmanager
+def without_docker_login():
+    kube_tool.write(folder, "config.json", "{}")
+    images.auth = "bearer"
+    try:
+        yield
+    finally:
+        kube_tool.write(folder, "config.json", images.login())
+        images.auth = None
+
+
+def add_secret(name, config):
+    cluster.add("secrets", {
+        "apiVersion": "v1", "kind": "Secret", "metadata": {"name": name},
+        "type": "kubernetes.io/dockerconfigjson",
+        "data": {".dockerconfigjson": base64.b64encode(
+            config.encode()).decode()}})
+
+
+def pull_secrets_of_the_pod_are_used():
+    add_secret("other", '{"auths": {"registry.example.org": {"auth": "YTpi"}}}')
+    add_secret("pull", images.login())
+    section = {"pod": {"imagePullSecrets": [
+        {"name": "none"}, {"name": "other"}, {"name": "pull"}]}}
+    with without_docker_login(), may_read("secrets"):
+        trial = run("secret", images.add("secret", Entrypoint=ENTRY),
+                    kubernetes=section)
+        tap.equal(trial["state"], "SUCCEEDED", trial["reason"])
+        trial = run("no-secret", images.add("secret", Entrypoint=ENTRY))
+        tap.contains("gives no access", trial["reason"])
+
+
+def pull_secrets_of_the_service_account_are_used():
+    cluster.add("serviceaccounts", {
+        "apiVersion": "v1", "kind": "ServiceAccount",
+        "metadata": {"name": "puller"},
+        "imagePullSecrets": [{"name": "pull"}]})
+    with without_docker_login(), may_read("secrets", "serviceaccounts"):
+        trial = run("account", images.add("account", Entrypoint=ENTRY),
+                    serviceAccount="puller")
+        tap.equal(trial["state"], "SUCCEEDED", trial["reason"])
+
+
+def without_the_right_to_read_them_the_login_of_docker_is_used():
+    images.auth = "bearer"
+    trial = run("denied", images.add("denied", Entrypoint=ENTRY),
+                kubernetes={"pod": {"imagePullSecrets": [{"name": "pull"}]}})
+    images.auth = None
+    tap.equal(trial["state"], "SUCCEEDED", trial["reason"])
+
+
+def a_damaged_pull_secret_is_the_reason():
+    add_secret("damaged", '{"auths": {"%s": {"auth": "none"}}}' % images.host)
+    with may_read("secrets"):
+        trial = run("damaged", images.add("damaged", Entrypoint=ENTRY),
+                    kubernetes={"pod": {"imagePullSecrets": [
+                        {"name": "damaged"}]}})
+    tap.contains("the pull secret damaged is damaged", trial["reason"])
+
+
 def what_is_wrong_fails_the_trial_with_the_registrys_answer():
     big = b"[" + b" " * (5 << 20)
     for name, broken, words in (
@@ -107,6 +179,10 @@ with tempfile.TemporaryDirectory() as folder, registry.Registry() as images:
                      without_one_the_images_command_is_the_trial,
                      of_a_list_the_config_is_that_of_the_processor,
                      the_login_of_docker_is_used,
+                     pull_secrets_of_the_pod_are_used,
+                     pull_secrets_of_the_service_account_are_used,
+                     without_the_right_to_read_them_the_login_of_docker_is_used,
+                     a_damaged_pull_secret_is_the_reason,
                      what_is_wrong_fails_the_trial_with_the_registrys_answer,
                      an_image_is_read_once])
     finally:

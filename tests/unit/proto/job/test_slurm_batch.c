@@ -111,7 +111,8 @@ static void the_section_comes_before_the_resources_and_its_options_last(void)
                                                        "qos=high\n"
                                                        "spread-job\n");
     CHECK(strstr(batch.script,
-                 "#!/bin/sh\n" NAME_LAUNCH "export HYPERTUNE_ENV_BEFORE=\"$(env)\"\nfor ") ==
+                 "#!/bin/sh\n" NAME_LAUNCH
+                 "export HYPERTUNE_ENV_BEFORE=\"$(env)\"\nfor ") ==
           batch.script);
     CHECK(strstr(batch.script, "module load cuda/12.1 || exit\n"
                                "module load 'a'\\''b' || exit\n"
