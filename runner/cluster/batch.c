@@ -206,6 +206,12 @@ void batch_look(struct batch *batch, int element)
     arena_free(arena);
 }
 
+static bool is_in_queue(enum slurm_state state)
+{
+    return state == SLURM_PENDING || state == SLURM_RUNNING ||
+           state == SLURM_HELD || state == SLURM_REQUEUED;
+}
+
 /* One that a person holds before it began still waits. */
 static bool has_ended(const struct slot *slot, enum slurm_state state)
 {
@@ -261,12 +267,15 @@ void batch_note(struct batch *batch, const struct slurm_row *row)
     for (int i = row->first < 0 ? 0 : row->first;
          i <= row->last && i < batch->n; i++) {
         struct slot *slot = &batch->slots[i];
-        if (slot->gone)
+        if (slot->gone) {
+            slot->lingers = is_in_queue(row->state);
             continue;
+        }
         slot->listed = true;
         slot->missed = 0;
         slot->state = row->state;
         slot->gone = has_ended(slot, row->state);
+        slot->lingers = slot->gone && is_in_queue(row->state);
         slot->exit = row->exit;
         slot->signal = row->signal;
         keep_text(batch, &slot->reason, row->reason);

@@ -22,6 +22,7 @@ struct slot {
     int missed;             /* listings without it since */
     bool vanished;          /* it is gone because of these */
     bool gone;              /* it has ended, or is ended by the runner */
+    bool lingers;           /* ... and Slurm would run it again */
     bool settled;           /* ... which was looked into */
     int64_t gone_at;        /* monotonic: when that was */
     const char *reason;     /* in Slurm's words */

@@ -120,19 +120,26 @@ static void avoid_bad_node(struct fleet *fleet, const struct batch *batch,
     arena_free(arena);
 }
 
+static void note_end(struct fleet *fleet, struct batch *batch, int i,
+                     int64_t now_ms)
+{
+    struct slot *slot = &batch->slots[i];
+    slot->settled = true;
+    slot->gone_at = now_ms;
+    batch_look(batch, i);
+    if (slot->turn == 0 && slot->cancel == 0 && slot->listed)
+        note_early_end(fleet, batch, i, now_ms);
+    avoid_bad_node(fleet, batch, i, now_ms);
+}
+
 static void note_ends(struct fleet *fleet, struct batch *batch, int64_t now_ms)
 {
     for (int i = 0; i < batch->n; i++) {
-        struct slot *slot = &batch->slots[i];
-        if (!slot->gone || slot->settled)
-            continue;
-        slot->settled = true;
-        slot->gone_at = now_ms;
-        batch_look(batch, i);
-        if (slot->turn == 0 && slot->cancel == 0 && slot->listed)
-            note_early_end(fleet, batch, i, now_ms);
-        avoid_bad_node(fleet, batch, i, now_ms);
-        if (slot->state == SLURM_REQUEUED || slot->state == SLURM_HELD)
+        const struct slot *slot = &batch->slots[i];
+        if (slot->gone && !slot->settled)
+            note_end(fleet, batch, i, now_ms);
+        if (slot->lingers) /* a cancellation while it is put back has no effect
+                            */
             cancel_slot(fleet, batch, i);
     }
 }
@@ -368,7 +375,8 @@ static void plan(struct fleet *fleet, int64_t now_ms)
 static bool is_over(const struct batch *batch)
 {
     for (int i = 0; i < batch->n; i++)
-        if (!batch->slots[i].gone || batch->slots[i].taken)
+        if (!batch->slots[i].gone || batch->slots[i].lingers ||
+            batch->slots[i].taken)
             return false;
     return true;
 }
@@ -419,8 +427,9 @@ static bool is_restless(const struct batch *batch)
 {
     for (int i = 0; i < batch->n; i++) {
         const struct slot *slot = &batch->slots[i];
-        if (!slot->gone && (!slot->taken || slot->cancel > 0 ||
-                            slot->evict_at > 0 || slot->asks))
+        if (slot->lingers ||
+            (!slot->gone && (!slot->taken || slot->cancel > 0 ||
+                             slot->evict_at > 0 || slot->asks)))
             return true;
     }
     return batch->job == 0;

@@ -25,6 +25,7 @@ int64_t listing_find(const struct batch *batch,
 
 static void count_missing(struct slot *slot)
 {
+    slot->lingers = false; /* unless this listing has it */
     if (slot->gone || ++slot->missed < MOST_MISSED)
         return;
     slot->gone = slot->vanished = true;
@@ -35,7 +36,7 @@ static void count_missing(struct slot *slot)
 static void forget_cancel(struct slot *slot, uint64_t done)
 {
     if (slot->cancel > 0 && slot->cancel <= done && slot->missed == 0 &&
-        !slot->gone && slot->state != SLURM_ENDING)
+        (!slot->gone || slot->lingers) && slot->state != SLURM_ENDING)
         slot->cancel = 0;
 }
 

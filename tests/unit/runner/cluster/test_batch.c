@@ -212,6 +212,32 @@ static void a_held_element_has_ended_only_if_it_had_begun(void)
     batch_free(batch);
 }
 
+/* Slurm puts it back into the queue, where a cancellation may have no effect
+ * yet. */
+static void one_that_is_put_back_lingers_until_it_is_not_listed(void)
+{
+    struct batch *batch = make("ht-x-7-1", 2);
+    CHECK(batch_know(batch, 17, NULL) == HT_OK);
+    struct slurm_row rows[] = {row(0, 0, SLURM_REQUEUED),
+                               row(1, 1, SLURM_COMPLETED)};
+    batch->slots[0].turn = 1;
+    apply(batch, rows, 2, 0, 0);
+    CHECK(batch->slots[0].gone && batch->slots[0].lingers);
+    CHECK(batch->slots[1].gone && !batch->slots[1].lingers);
+    batch->slots[0].cancel = 3;
+    rows[0].state = SLURM_RUNNING;
+    apply(batch, rows, 2, 3, 0);
+    CHECK(batch->slots[0].gone && batch->slots[0].lingers);
+    CHECK(batch->slots[0].cancel == 0);
+    rows[0].state = SLURM_CANCELLED;
+    apply(batch, rows, 2, 4, 0);
+    CHECK(batch->slots[0].gone && !batch->slots[0].lingers);
+    apply(batch, rows + 1, 1, 5, 0);
+    CHECK(!batch->slots[0].lingers);
+    batch_remove(batch);
+    batch_free(batch);
+}
+
 static void jobs_of_no_batch_are_strays(void)
 {
     struct batch *batch = make("ht-x-7-1", 2);
@@ -307,6 +333,7 @@ int main(void)
     RUN(a_cancelled_element_that_is_still_listed_counts_again);
     RUN(what_is_cut_off_still_waits_unless_it_was_cancelled);
     RUN(a_held_element_has_ended_only_if_it_had_begun);
+    RUN(one_that_is_put_back_lingers_until_it_is_not_listed);
     RUN(jobs_of_no_batch_are_strays);
     RUN(questions_are_seen_in_the_elements_folders);
     RUN(a_heterogeneous_job_is_one_element_as_a_whole);
