@@ -131,6 +131,15 @@ static int open_signals(void)
     return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
+/* Whether an earlier launch was answered that there is no further trial. */
+static bool is_dismissed(const struct run *run)
+{
+    struct element_answer last;
+    return element_answer_read(run->arena, run->folder, run->self.turn - 1,
+                               &last, NULL) == HT_OK &&
+           last.end;
+}
+
 /* Of an earlier launch, what was answered is over. */
 static enum ht_status announce(struct run *run, struct ht_error *err)
 {
@@ -458,6 +467,8 @@ static void run_element(struct run *run)
     if (status != HT_OK) {
         child_shim_say("ends: %s", err.text);
         run->code = SHIM_FAILED;
+    } else if (leads(run) && is_dismissed(run)) {
+        child_shim_say("ends: there was no further trial");
     } else if (leads(run) || wait_for_first_task(run)) {
         take_turns(run);
     }

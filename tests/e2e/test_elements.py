@@ -93,6 +93,18 @@ def a_restarted_element_continues_after_the_last_answer():
         tap.true(not os.path.exists(os.path.join(folder, "exit.json")))
 
 
+def an_element_that_was_started_again_after_its_end_ends():
+    with Batch() as batch:
+        first = batch.start()
+        batch.refuse(1)
+        tap.equal(wait_end(first)[0], 0)
+        again = batch.start(HYPERTUNE_LAUNCH="second")
+        worker = batch.start(HYPERTUNE_LAUNCH="second", SLURM_PROCID="1")
+        for task in again, worker:
+            tap.equal(wait_end(task)[0], 0)
+        tap.true(not os.path.exists(batch.element + "/ask.2"))
+
+
 def an_element_that_was_started_again_takes_no_further_trial():
     with Batch() as batch:
         first = batch.start()
@@ -339,6 +351,7 @@ if __name__ == "__main__":
              the_trainer_has_slurms_variables_over_those_of_the_runner,
              the_trainer_has_what_modules_have_set,
              a_restarted_element_continues_after_the_last_answer,
+             an_element_that_was_started_again_after_its_end_ends,
              an_element_that_was_started_again_takes_no_further_trial,
              a_folder_that_a_shim_had_is_not_run_again,
              a_killed_shim_ends_its_trial_only,
