@@ -13,6 +13,7 @@
 #include <curl/curl.h>
 
 #include "proto/base/arena.h"
+#include "proto/base/limits.h"
 #include "proto/base/machine_id.h"
 #include "proto/base/token.h"
 #include "proto/base/utf8.h"
@@ -25,6 +26,7 @@
 #include "runner/cluster/cluster.h"
 #include "runner/options.h"
 #include "runner/pods/look.h"
+#include "runner/pods/preview.h"
 #include "runner/process/isolation.h"
 #include "runner/supervisor.h"
 
@@ -363,18 +365,43 @@ static int run(struct arena *arena, const struct runner_options *options)
     return status == HT_OK ? 0 : complain(EXIT_ERROR, &err);
 }
 
-static int look(const struct runner_options *options)
+/* Of the attempt on stdin. */
+static int preview(struct arena *arena, const struct runner_options *options,
+                   struct site *site, struct text *out)
+{
+    struct ht_error err;
+    struct disk_bytes attempt;
+    enum ht_status status = find_programs(arena, false, site, &err);
+    if (status == HT_OK)
+        status =
+            disk_read_open(arena, STDIN_FILENO, HT_MAX_SPEC, &attempt, &err);
+    if (status != HT_OK) {
+        ht_wrap(&err, status, "the attempt");
+        return complain(EXIT_ERROR, &err);
+    }
+    const struct preview_wish wish = {.site = site,
+                                      .attempt = attempt.data,
+                                      .len = attempt.len,
+                                      .dry_run = options->kube_try};
+    pods_preview(&wish, out);
+    return 0;
+}
+
+static int look(struct arena *arena, const struct runner_options *options)
 {
     struct site site = {0};
     struct text out = {0};
+    int code = 0;
     read_cluster(options, &site);
-    if (options->kube_look)
+    if (options->kube_show || options->kube_try)
+        code = preview(arena, options, &site, &out);
+    else if (options->kube_look)
         pods_look(&site, &out);
     else
         cluster_look(&site, options->slurm_test, &out);
-    (void)fputs(out.data, stdout);
+    (void)fputs(text_string(&out), stdout);
     text_free(&out);
-    return 0;
+    return code;
 }
 
 int main(int argc, char **argv)
@@ -394,10 +421,8 @@ int main(int argc, char **argv)
     }
     curl_global_init(CURL_GLOBAL_DEFAULT);
     struct arena *arena = arena_new();
-    const int code =
-        options.slurm_look || options.slurm_test != NULL || options.kube_look
-            ? look(&options)
-            : run(arena, &options);
+    const int code = runner_options_only_look(&options) ? look(arena, &options)
+                                                        : run(arena, &options);
     arena_free(arena);
     curl_global_cleanup();
     return code;

@@ -99,6 +99,13 @@ static const struct flag table[] = {
     FLAG("kubernetes-look", NULL, FLAG_ORDER, MEMBER(kube_look),
          "print as JSON what the cluster is and which rights are missing, and "
          "end; needs no server"),
+    FLAG(
+        "kubernetes-show", NULL, FLAG_ORDER, MEMBER(kube_show),
+        "print as JSON the objects of the attempt on stdin, and end: hypertune "
+        "check -o kubernetes"),
+    FLAG("kubernetes-try", NULL, FLAG_ORDER, MEMBER(kube_try),
+         "the same, and whether the cluster accepts them by a dry run: "
+         "hypertune check --smoke"),
     FLAG("exit-when-alone", NULL, FLAG_SWITCH, MEMBER(exit_when_alone),
          "end after 30 s without server and attempts"),
     {.name = NULL}};
@@ -120,11 +127,16 @@ const struct engine *runner_options_engine(const char *name)
     return NULL;
 }
 
+bool runner_options_only_look(const struct runner_options *options)
+{
+    return options->slurm_look || options->slurm_test != NULL ||
+           options->kube_look || options->kube_show || options->kube_try;
+}
+
 static enum ht_status check(const struct runner_options *options,
                             struct ht_error *err)
 {
-    if (options->slurm_look || options->slurm_test != NULL ||
-        options->kube_look)
+    if (runner_options_only_look(options))
         return HT_OK;
     if (options->server == NULL)
         return ht_fail(err, HT_INVALID, "--server URL is required, see --help");

@@ -43,7 +43,8 @@ struct runner_options {
     const char *slurm_test;     /* NULL: no test */
     /* See struct kube_config_wish. */
     const char *kube_config, *kube_context, *kube_namespace;
-    bool kube_look; /* pods_look(), nothing else */
+    bool kube_look;           /* pods_look(), nothing else */
+    bool kube_show, kube_try; /* pods_preview() of stdin, nothing else */
 };
 
 /* Strings point into argv, the environment or constants. For --help or
@@ -53,6 +54,9 @@ struct runner_options {
 enum ht_status runner_options_read(const struct flags_source *source,
                                    struct runner_options *options,
                                    struct text *shown, struct ht_error *err);
+
+/* Whether the runner is to print what it finds and end. */
+bool runner_options_only_look(const struct runner_options *options);
 
 /* Those of this version. */
 #define ENGINE_NAMES "process, docker, slurm, kubernetes"

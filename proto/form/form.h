@@ -117,6 +117,9 @@ void form_plan_search(const struct job *job, struct text *out);
 void form_plan_examples(struct arena *arena, const struct job *job, size_t n,
                         struct strings lines[]);
 
+/* The first of these points, in the arena. */
+const struct value *form_plan_point(struct arena *arena, const struct job *job);
+
 /* What each replica of a pool gets at the first of these points: the words of
  * its command, and the job's own variables. */
 struct form_plan_replica {

@@ -247,14 +247,20 @@ void form_plan_examples(struct arena *arena, const struct job *job, size_t n,
     }
 }
 
-struct form_plan_replica form_plan_replica(struct arena *arena,
-                                           const struct job *job,
-                                           const struct pool *pool)
+const struct value *form_plan_point(struct arena *arena, const struct job *job)
 {
     struct value *point = arena_alloc(arena, job->space.n + 1, sizeof *point);
     const struct constraint_set constraints = constraints_of(arena, job);
     uint64_t state = job->has_seed ? (uint64_t)job->seed : 0;
     next_example(job, &constraints, true, &state, point);
+    return point;
+}
+
+struct form_plan_replica form_plan_replica(struct arena *arena,
+                                           const struct job *job,
+                                           const struct pool *pool)
+{
+    const struct value *point = form_plan_point(arena, job);
     return (struct form_plan_replica){
         .words = whole_line(arena, job, pool, point, 1),
         .env = command_env(arena, job, pool, point, 0)};

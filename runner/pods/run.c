@@ -16,6 +16,7 @@
 #include "runner/base/site.h"
 #include "runner/far/far.h"
 #include "runner/kubernetes/objects.h"
+#include "runner/pods/attempt_objects.h"
 #include "runner/pods/line.h"
 #include "runner/pods/maker.h"
 #include "runner/pods/pods.h"
@@ -43,53 +44,6 @@ struct pod_member { /* one replica */
 };
 
 /* ---- begin ---- */
-
-static bool has_job_set(const struct pod_run *run)
-{
-    return run->cluster->job_sets && run->order->n_replicas > 1;
-}
-
-static void add_object(struct pod_run *run, const struct kube_kind *kind,
-                       const char *name, struct text *json)
-{
-    run->objects[run->n_objects++] = (struct maker_object){
-        .kind = kind, .name = name, .json = text_take(json, run->order->arena)};
-}
-
-/* The Service first: pods look for its names when they start. */
-static void list_objects(struct pod_run *run, const struct image *images)
-{
-    size_t n;
-    struct arena *arena = run->order->arena;
-    const struct pod_shape shape = {.site = run->cluster->site,
-                                    .order = run->order,
-                                    .fields = &run->cluster->fields,
-                                    .shim = &run->cluster->shim,
-                                    .images = images};
-    struct text out = {0};
-    const struct pod_group *groups = pod_groups(arena, run->order, &n);
-    run->objects = arena_alloc(arena, n + 1, sizeof *run->objects);
-    if (run->judge.template != NULL) {
-        pod_put_template(&out, &shape, run->judge.template);
-        add_object(run, NULL, run->order->name, &out);
-        run->objects[0].foreign = run->judge.template->kind;
-        return;
-    }
-    if (has_job_set(run)) {
-        pod_put_job_set(&out, &shape);
-        add_object(run, &kube_job_sets, run->order->name, &out);
-        return;
-    }
-    if (run->order->n_replicas > 1) {
-        pod_put_service(&out, &shape);
-        add_object(run, &kube_services, run->order->name, &out);
-    }
-    for (size_t i = 0; i < n; i++) {
-        pod_put_job(&out, &shape, &groups[i]);
-        add_object(run, &kube_jobs, pod_job_name(arena, run->order, &groups[i]),
-                   &out);
-    }
-}
 
 static void read_bound(struct arena *arena, struct pod_member *member,
                        const char *folder)
@@ -171,7 +125,14 @@ bool pod_run_is_idle(const struct pod_run *run)
 
 void pod_run_make(struct pod_run *run, const struct image *images)
 {
-    list_objects(run, images);
+    const struct pod_shape shape = {.site = run->cluster->site,
+                                    .order = run->order,
+                                    .fields = &run->cluster->fields,
+                                    .shim = &run->cluster->shim,
+                                    .images = images,
+                                    .template = run->judge.template,
+                                    .job_sets = run->cluster->job_sets};
+    run->objects = pod_objects(run->order->arena, &shape, &run->n_objects);
     if (!pod_run_is_made(run))
         run->making = maker_make(run->cluster->maker, run->label, run->objects,
                                  run->n_objects);
@@ -469,7 +430,7 @@ static struct maker_task *ask_of(struct pod_run *run, size_t i)
     struct maker *maker = run->cluster->maker;
     struct arena *arena = run->order->arena;
     const struct pod_group group = {.type = run->order->replicas[i].type};
-    const bool whole = has_job_set(run);
+    const bool whole = run->cluster->job_sets && run->order->n_replicas > 1;
     if (run->judge.template != NULL)
         return maker_ask(maker, run->label, run->objects, run->n_objects);
     const struct maker_object made[] = {

@@ -281,7 +281,8 @@ static void put_safety(struct text *out, const struct order *order)
 
 static const char *image_of(const struct pod_shape *shape, size_t replica)
 {
-    const char *digest = shape->images[replica].digest;
+    const char *digest =
+        shape->images != NULL ? shape->images[replica].digest : NULL;
     return digest != NULL ? digest : shape->order->replicas[replica].image;
 }
 

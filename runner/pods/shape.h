@@ -8,6 +8,7 @@
 #ifndef HT_RUNNER_PODS_SHAPE_H
 #define HT_RUNNER_PODS_SHAPE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "proto/base/arena.h"
@@ -18,6 +19,7 @@
 
 struct image;
 struct kube_fields;
+struct pod_template;
 struct shim_maps;
 struct site;
 
@@ -46,7 +48,10 @@ struct pod_shape {
     const struct kube_fields *fields; /* of the server */
     const struct shim_maps *shim;
     const struct image *images; /* of each replica, as its registry has it; one
-                                   without a digest is asked by its name */
+                                   without a digest is asked by its name, as
+                                   all are where this is NULL */
+    const struct pod_template *template; /* NULL: pods of our own */
+    bool job_sets;                       /* for several replicas */
 };
 
 /* In the arena; *n of them. */

@@ -94,13 +94,18 @@ static const char *encode(struct arena *arena, const char *bytes, size_t len)
     return text;
 }
 
+static const char *name_map(struct arena *arena,
+                            const struct programs *programs, size_t number)
+{
+    return arena_printf(arena, "hypertune-shim-%s-%zu", programs->hash, number);
+}
+
 static struct map make_map(struct arena *arena, const struct programs *programs,
                            size_t number)
 {
     const size_t at = number * PART;
     const size_t left = programs->shim.len - at;
-    struct map map = {.name = arena_printf(arena, "hypertune-shim-%s-%zu",
-                                           programs->hash, number)};
+    struct map map = {.name = name_map(arena, programs, number)};
     if (number == 0)
         map.entries[map.n++] = (struct pair){
             "shim", encode(arena, programs->loader.data, programs->loader.len)};
@@ -178,6 +183,27 @@ static enum ht_status ensure_map(struct kube *kube, const char *namespace,
 
 /* ---- all ---- */
 
+/* One for each part of the shim. */
+static size_t count_maps(const struct programs *programs)
+{
+    return (programs->shim.len + PART - 1) / PART;
+}
+
+enum ht_status shim_maps_name(const char *shim, struct arena *arena,
+                              struct shim_maps *maps, struct ht_error *err)
+{
+    struct arena *own = arena_new();
+    struct programs programs;
+    const enum ht_status status = read_programs(own, shim, &programs, err);
+    if (status == HT_OK) {
+        maps->n = count_maps(&programs);
+        for (size_t i = 0; i < maps->n; i++)
+            maps->names[i] = name_map(arena, &programs, i);
+    }
+    arena_free(own);
+    return status;
+}
+
 enum ht_status shim_maps_ensure(struct kube *kube, const char *namespace,
                                 const char *shim, struct arena *arena,
                                 struct shim_maps *maps, struct ht_error *err)
@@ -186,7 +212,7 @@ enum ht_status shim_maps_ensure(struct kube *kube, const char *namespace,
     struct programs programs;
     struct shim_maps made = {0};
     enum ht_status status = read_programs(own, shim, &programs, err);
-    while (status == HT_OK && made.n * PART < programs.shim.len) {
+    while (status == HT_OK && made.n < count_maps(&programs)) {
         const struct map map = make_map(own, &programs, made.n);
         status = ensure_map(kube, namespace, &map, own, err);
         made.names[made.n++] = arena_strdup(arena, map.name);

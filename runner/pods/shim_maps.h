@@ -34,6 +34,10 @@ enum ht_status shim_maps_ensure(struct kube *kube, const char *namespace,
                                 const char *shim, struct arena *arena,
                                 struct shim_maps *maps, struct ht_error *err);
 
+/* Their names alone, in the arena; nothing is made. HT_IO as above. */
+enum ht_status shim_maps_name(const char *shim, struct arena *arena,
+                              struct shim_maps *maps, struct ht_error *err);
+
 /* Appends the volume with all of them as an item of the JSON list:
  * {"name":"hypertune-bin","projected":{...}}, its files mode 0555. */
 void shim_maps_put_volume(struct text *out, const struct shim_maps *maps);

@@ -41,7 +41,6 @@ enum ht_status pod_template_read(struct arena *arena,
 
 struct lay {
     const struct pod_shape *shape;
-    const struct pod_template *template;
     struct arena *arena;
 };
 
@@ -66,12 +65,13 @@ find_pod(const struct pod_template *template, const struct node *node)
 static bool lay_pods(const struct lay *lay, const struct node *node,
                      cJSON *json)
 {
-    const struct kube_pod_template *pod = find_pod(lay->template, node);
+    const struct pod_template *template = lay->shape->template;
+    const struct kube_pod_template *pod = find_pod(template, node);
     if (pod != NULL) {
         struct text part = {0};
-        const bool ours = node == lay->template->primary.template.at.node;
+        const bool ours = node == template->primary.template.at.node;
         pod_put_pod_part(&part, lay->shape,
-                         ours ? lay->template->primary.name : NULL);
+                         ours ? template->primary.name : NULL);
         lay_over(lay->arena, json, &part);
         return ours && pod->restarts;
     }
@@ -88,15 +88,14 @@ static bool lay_pods(const struct lay *lay, const struct node *node,
     return false;
 }
 
-void pod_put_template(struct text *out, const struct pod_shape *shape,
-                      const struct pod_template *template)
+void pod_put_template(struct text *out, const struct pod_shape *shape)
 {
     struct text part = {0};
     struct arena *arena = arena_new();
-    const struct lay lay = {
-        .shape = shape, .template = template, .arena = arena};
-    cJSON *json = json_of_node(template->object);
-    (void)lay_pods(&lay, template->object, json);
+    const struct lay lay = {.shape = shape, .arena = arena};
+    const struct node *object = shape->template->object;
+    cJSON *json = json_of_node(object);
+    (void)lay_pods(&lay, object, json);
     pod_put_object_part(&part, shape);
     lay_over(arena, json, &part);
     text_puts(out, json_text(arena, json));

@@ -34,9 +34,8 @@ enum ht_status pod_template_read(struct arena *arena,
                                  const struct job_kubernetes *section,
                                  struct pod_template *template,
                                  struct ht_error *err);
-/* Appends the object as JSON. */
-void pod_put_template(struct text *out, const struct pod_shape *shape,
-                      const struct pod_template *template);
+/* Appends the object of the shape's template as JSON. */
+void pod_put_template(struct text *out, const struct pod_shape *shape);
 
 /* What the object says of the attempt. */
 struct pod_verdict {

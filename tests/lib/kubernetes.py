@@ -50,6 +50,7 @@ class Cluster:
         self.minor = minor
         self.users, self.people = {"admin": None}, {}
         self.faults, self.requests, self.logs = {}, [], {}
+        self.created = []  # (plural, object as it was sent, dry run?)
         self.kubelet = None
         self.streams = []  # every exec that has begun
         self.openapi = True
@@ -326,8 +327,11 @@ class Asked(http.server.BaseHTTPRequestHandler):
             return 201, {"kind": "Status", "status": "Success"}
         if self.query.get("fieldValidation") == "Strict":
             check_strict(store.kinds[plural][2], self.body)
-        return 201, store.create(plural, namespace, self.body,
-                                 self.query.get("dryRun") == "All")
+        dry = self.query.get("dryRun") == "All"
+        asked = copy.deepcopy(self.body)
+        made = store.create(plural, namespace, self.body, dry)
+        self.asked.created.append((plural, asked, dry))
+        return 201, made
 
     def do_patch(self, plural, namespace, name, _):
         store = self.asked.store

@@ -5,32 +5,14 @@
 #include "proto/base/limits.h"
 #include "proto/doc/json.h"
 #include "proto/form/form.h"
+#include "proto/job/attempt_parts.h"
 #include "proto/job/command.h"
-#include "proto/job/kubernetes_section.h"
 #include "tuner/db/trial_checkpoints.h"
 #include "tuner/runners/machine_types.h"
 #include "tuner/study/outputs.h"
 #include "tuner/study/trial.h"
 #include "tuner/view/aip.h"
 #include "tuner/wire/envelope.h"
-
-static void add_strings(cJSON *object, const char *key,
-                        const struct strings *strings)
-{
-    cJSON *array = json_add_array(object, key);
-    for (size_t i = 0; i < strings->n; i++)
-        json_push_string(array, strings->items[i]);
-}
-
-static void push_pairs(cJSON *array, const struct pairs *pairs)
-{
-    for (size_t i = 0; i < pairs->n; i++) {
-        cJSON *item = cJSON_CreateArray();
-        json_push_string(item, pairs->items[i].name);
-        json_push_string(item, pairs->items[i].value);
-        cJSON_AddItemToArray(array, item);
-    }
-}
 
 static const char *trial_folder(const struct lease_facts *facts,
                                 const char *folder)
@@ -39,12 +21,9 @@ static const char *trial_folder(const struct lease_facts *facts,
                           facts->pair->trial.id);
 }
 
-static void add_argv(const struct lease_facts *facts, const struct pool *pool,
-                     const struct value point[], cJSON *replica)
+/* Behind the words. */
+static void add_job_dir(const struct lease_facts *facts, cJSON *replica)
 {
-    const struct strings argv = command_line(
-        facts->arena, facts->job, pool, point, facts->pair->trial.replicate);
-    add_strings(replica, "argv", &argv);
     const char *job_dir = trial_folder(facts, facts->job->job_dir);
     if (job_dir != NULL)
         json_push_string(cJSON_GetObjectItemCaseSensitive(replica, "argv"),
@@ -65,9 +44,7 @@ static void add_needs(const struct lease_facts *facts, const struct pool *pool,
         needs.cpus = rules->cpus;
     if (!own_memory && rules->memory > 0 && needs.memory > rules->memory)
         needs.memory = rules->memory;
-    json_add_int(replica, "gpus", pool->gpu_part > 0 ? 0 : needs.gpus);
-    json_add_double(replica, "cpus", needs.cpus);
-    json_add_int(replica, "memory", needs.memory);
+    attempt_add_needs(pool, &needs, replica);
 }
 
 /* The seed of trainers: it differs between repetitions of a point, and is the
@@ -79,7 +56,7 @@ static void add_seed(const struct lease_facts *facts, cJSON *variables)
         arena_printf(facts->arena, "%lld",
                      (long long)facts->pair->trial.replicate)};
     if (facts->job->kind == JOB_TUNING)
-        push_pairs(variables, &(struct pairs){1, &seed});
+        attempt_push_pairs(variables, &(struct pairs){1, &seed});
 }
 
 static bool has_variable(const struct pairs *pairs, const char *name)
@@ -113,42 +90,34 @@ static void add_trackers(const struct lease_facts *facts,
         if (facts->job->kind == JOB_TUNING &&
             !has_variable(&facts->job->captured_env, all[i].name) &&
             !has_variable(env, all[i].name))
-            push_pairs(variables, &(struct pairs){1, &all[i]});
+            attempt_push_pairs(variables, &(struct pairs){1, &all[i]});
 }
 
 /* The runner gives these if they are free, else others. */
-static void add_gpus(const struct lease_facts *facts, const struct pool *pool,
-                     size_t number, cJSON *replica)
+static void add_gpus(const struct lease_facts *facts, size_t number,
+                     cJSON *replica)
 {
-    if (pool->gpu_part > 0)
-        json_add_double(replica, "gpuPart", pool->gpu_part);
-    if (pool->gpu_memory > 0)
-        json_add_int(replica, "gpuMemory", pool->gpu_memory);
     if (facts->gpus != NULL && facts->gpus[number].n > 0)
-        add_strings(replica, "gpuNames", &facts->gpus[number]);
+        attempt_add_strings(replica, "gpuNames", &facts->gpus[number]);
 }
 
 static void add_replicas(const struct lease_facts *facts, cJSON *out,
-                         const struct value point[])
+                         const struct attempt_trial *trial)
 {
     cJSON *replicas = json_add_array(out, "replicas");
     size_t number = 0;
     for (size_t i = 0; i < facts->job->n_pools; i++) {
         const struct pool *pool = &facts->job->pools[i];
-        const struct pairs env =
-            command_env(facts->arena, facts->job, pool, point,
-                        facts->pair->trial.replicate);
+        const struct pairs env = command_env(facts->arena, facts->job, pool,
+                                             trial->point, trial->seed);
         for (int index = 0; index < pool->count; index++) {
             cJSON *replica = json_push_object(replicas);
-            json_add_string(replica, "type", pool->type);
-            json_add_int(replica, "index", index);
-            json_add_string(replica, "image", pool->image);
-            add_argv(facts, pool, point, replica);
-            json_add_int(replica, "entryWords", (int64_t)pool->command.n);
+            attempt_add_replica(trial, pool, index, replica);
+            add_job_dir(facts, replica);
             cJSON *variables = json_add_array(replica, "env");
             if (pool->image)
-                push_pairs(variables, &facts->job->captured_env);
-            push_pairs(variables, &env);
+                attempt_push_pairs(variables, &facts->job->captured_env);
+            attempt_push_pairs(variables, &env);
             add_seed(facts, variables);
             add_trackers(facts, &env,
                          i == 0 ? ""
@@ -157,7 +126,7 @@ static void add_replicas(const struct lease_facts *facts, cJSON *out,
                          variables);
             json_add_string(replica, "workdir", facts->job->workdir);
             add_needs(facts, pool, replica);
-            add_gpus(facts, pool, number++, replica);
+            add_gpus(facts, number++, replica);
         }
     }
 }
@@ -168,7 +137,7 @@ static void add_metrics(const struct lease_facts *facts, cJSON *out)
     cJSON *metrics = json_add_array(out, "metrics");
     for (size_t i = 0; i < job->n_metrics; i++)
         json_push_string(metrics, job->metrics[i].name);
-    add_strings(out, "stdoutPatterns", &job->stdout_patterns);
+    attempt_add_strings(out, "stdoutPatterns", &job->stdout_patterns);
     json_add_string(out, "metricsFile", job->metrics_file);
 }
 
@@ -194,8 +163,6 @@ static void add_identity(const struct lease_facts *facts, cJSON *out)
                                  (long long)name.trial,
                                  (long long)name.attempt));
     json_add_string(out, "token", facts->token);
-    json_add_int(out, "timeoutMs", facts->job->trial_timeout_ms);
-    json_add_int(out, "graceMs", facts->job->grace_ms);
     json_add_string(out, "reportUrl", facts->report_url);
     json_add_string(out, "project", facts->study->project);
     json_add_string(out, "location", facts->study->location);
@@ -257,54 +224,6 @@ static void add_job(const struct lease_facts *facts, cJSON *out)
         cJSON_AddItemToObject(out, "job", cJSON_CreateRaw(job));
 }
 
-static void add_secrets(const struct job *job, cJSON *out)
-{
-    cJSON *secrets = json_add_array(out, "secrets");
-    for (size_t i = 0; i < job->n_secrets; i++) {
-        const struct secret *secret = &job->secrets[i];
-        cJSON *item = json_push_object(secrets);
-        json_add_string(item, "name", secret->name);
-        if (secret->file != NULL)
-            json_add_string(item, "file", secret->file);
-        else
-            json_add_string(item, "env", secret->env);
-    }
-}
-
-static const char *const pull_names[] = {[PULL_IF_NOT_PRESENT] = "ifNotPresent",
-                                         [PULL_ALWAYS] = "always",
-                                         [PULL_NEVER] = "never"};
-
-/* The environment of a replica; processes use little of it. */
-static void add_surroundings(const struct lease_facts *facts, cJSON *out,
-                             const struct value point[])
-{
-    const struct job *job = facts->job;
-    struct job_kubernetes kubernetes = job->kubernetes;
-    const struct container_options *options = &job->container;
-    cJSON *container = json_add_object(out, "container");
-    json_add_string(container, "pull", pull_names[options->pull]);
-    json_add_string(container, "user", options->user);
-    json_add_bool(container, "readOnly", options->read_only);
-    json_add_string(container, "network", options->network);
-    json_add_int(container, "shm", options->shm_bytes);
-    json_add_int(container, "pids", options->pids);
-    json_add_bool(container, "privileged", options->privileged);
-    json_add_bool(container, "hostPid", options->host_pid);
-    cJSON *captured = json_add_array(out, "captured");
-    if (!job_needs_images(job)) /* else the job's own: what passEnv names */
-        push_pairs(captured, &job->captured_env);
-    add_strings(out, "volumes", &job->volumes);
-    add_secrets(job, out);
-    kubernetes.template = command_json(facts->arena, job, kubernetes.template,
-                                       point, facts->pair->trial.replicate);
-    job_kubernetes_write(out, &kubernetes);
-    json_add_string(out, "serviceAccount", job->service_account);
-    json_add_string(out, "reporter",
-                    job->reporter == REPORTER_PYTHON ? "python" : "auto");
-    json_add_bool(out, "rewriteGs", job->rewrite_gcs);
-}
-
 enum ht_status attempt_json(const struct lease_facts *facts, cJSON **out,
                             struct ht_error *err)
 {
@@ -314,16 +233,20 @@ enum ht_status attempt_json(const struct lease_facts *facts, cJSON **out,
         arena_alloc(facts->arena, space->n + 1, sizeof *point);
     if (space_point_parse(space, params, point, err) != HT_OK)
         return ht_wrap(err, HT_CORRUPT, "stored parameters");
+    const struct attempt_trial trial = {.arena = facts->arena,
+                                        .job = facts->job,
+                                        .point = point,
+                                        .seed = facts->pair->trial.replicate};
     cJSON *attempt = cJSON_CreateObject();
     add_identity(facts, attempt);
     add_resume(facts->resume, attempt);
     add_metrics(facts, attempt);
     cJSON_AddItemToObject(attempt, "params", cJSON_CreateRaw(params));
     const struct strings args = command_params(facts->arena, space, point);
-    add_strings(attempt, "paramArgs", &args);
-    add_surroundings(facts, attempt, point);
+    attempt_add_strings(attempt, "paramArgs", &args);
+    attempt_add_surroundings(&trial, attempt);
     add_job(facts, attempt);
-    add_replicas(facts, attempt, point);
+    add_replicas(facts, attempt, &trial);
     *out = attempt;
     return HT_OK;
 }

@@ -62,6 +62,7 @@ struct cli_settings {
     int64_t trials, parallel, retries, max_failed, trial_timeout_ms;
     bool wait, dry_run, resume, replace, if_not_exists, smoke, full, force;
     const char *stop_rule, *noise, *slurm_defaults, *slurm_ssh;
+    const char *kube_config, *kube_context, *kube_namespace;
     struct words constraints, no_constraints, safety;
     /* lists */
     const char *state, *sort, *where, *tag;

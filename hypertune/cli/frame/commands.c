@@ -97,6 +97,12 @@ const struct flag cli_flags[] = {
         "what the cluster's users leave out"),
     OWN("slurm-ssh", 0, FLAG_TEXT, slurm_ssh, "HOST",
         "login node where Slurm is asked"),
+    OWN("kubernetes-config", 0, FLAG_TEXT, kube_config, "FILE",
+        "kubeconfig of the cluster, not KUBECONFIG"),
+    OWN("kubernetes-context", 0, FLAG_TEXT, kube_context, "NAME",
+        "context in it, not its current one"),
+    OWN("kubernetes-namespace", 0, FLAG_TEXT, kube_namespace, "NAME",
+        "namespace of the pods, not that of the context"),
     OWN("no-code", 0, FLAG_TRUE, no_code, NULL,
         "send no copy of the folder for trials on other machines"),
     OWN("force", 0, FLAG_TRUE, force, NULL, "replace files that are there"),
@@ -188,6 +194,10 @@ const struct flag cli_flags[] = {
     "warm-start until retries max-failed trial-timeout image env metric "      \
     "continue replace if-not-exists no-code"
 
+#define CLUSTER_FLAGS                                                          \
+    " slurm-ssh kubernetes-config kubernetes-context kubernetes-namespace"
+#define SMOKE_FLAGS " smoke full slurm-defaults" CLUSTER_FLAGS
+
 #define EDIT_FLAGS "stop-rule constraint no-constraint safety noise"
 
 /* One without formats and manual. */
@@ -198,17 +208,17 @@ const struct flag cli_flags[] = {
 
 const struct cli_command cli_commands[] = {
     COMMAND("submit", cli_submit, GROUP_STUDIES, 0, CLI_ANY,
-            STUDY_FLAGS " wait dry-run smoke full slurm-defaults slurm-ssh",
-            "[SPEC | -]", "create a study and run its trials"),
+            STUDY_FLAGS " wait dry-run" SMOKE_FLAGS, "[SPEC | -]",
+            "create a study and run its trials"),
     COMMAND("run", cli_run_study, GROUP_STUDIES, 0, CLI_ANY,
             STUDY_FLAGS " dry-run",
             "[SPEC] | --maximize METRIC --param NAME=FORM -- COMMAND...",
             "submit, watch, and show the best trial"),
     COMMAND("init", cli_write_spec, GROUP_STUDIES, 0, 1, "force", "[FILE]",
             "write a commented spec.yaml"),
-    {"check", cli_check, GROUP_STUDIES, 0, CLI_ANY,
-     STUDY_FLAGS " smoke full slurm-defaults slurm-ssh", "[SPEC]",
-     "check a spec and show what would run", "native vertex aip sbatch", NULL},
+    {"check", cli_check, GROUP_STUDIES, 0, CLI_ANY, STUDY_FLAGS SMOKE_FLAGS,
+     "[SPEC]", "check a spec and show what would run",
+     "native vertex aip sbatch kubernetes", NULL},
     COMMAND("local-run", cli_local_run, GROUP_STUDIES, 0, CLI_ANY,
             "env volume gpus memory metric keep",
             "IMAGE [-- ARGS...] | -- COMMAND...",
@@ -336,7 +346,7 @@ const struct cli_command cli_commands[] = {
             "image namespace storage storage-class ingress tls monitor "
             "allow-from kustomize force",
             "manifest", "a server in a cluster, for kubectl apply -f -"),
-    COMMAND("doctor", cli_doctor, GROUP_SERVER, 0, 0, "slurm-ssh", "",
+    COMMAND("doctor", cli_doctor, GROUP_SERVER, 0, 0, CLUSTER_FLAGS, "",
             "what this machine can run, and repairs"),
     COMMAND("completion", cli_completion, GROUP_OTHER, 1, 1, "",
             "bash | zsh | fish",

@@ -7,12 +7,14 @@
 #include <spawn.h>
 #include <stdbool.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "proto/base/clock.h"
 #include "proto/base/program.h"
 #include "proto/base/text.h"
+#include "proto/base/whole.h"
 
 enum { READ_BYTES = 4096 };
 
@@ -29,9 +31,9 @@ static char **make_argv(struct arena *arena, const char *first,
     return argv;
 }
 
-/* Starts it with the descriptors 1 and 2 that `files` opens and no others, no
- * signal mask and no handler of ours, in its own session or group (`alone`).
- * Releases `files`; returns 0 or an errno. */
+/* Starts it with the descriptors that `files` opens and no others, no signal
+ * mask and no handler of ours, in its own session or group (`alone`). Releases
+ * `files`; returns 0 or an errno. */
 static int start(const char *program, char *const argv[],
                  posix_spawn_file_actions_t *files, short alone, pid_t *pid)
 {
@@ -39,7 +41,6 @@ static int start(const char *program, char *const argv[],
     posix_spawnattr_t attributes;
     sigemptyset(&none);
     sigfillset(&all);
-    posix_spawn_file_actions_addopen(files, 0, "/dev/null", O_RDONLY, 0);
     posix_spawn_file_actions_addclosefrom_np(files, 3);
     posix_spawnattr_init(&attributes);
     posix_spawnattr_setsigmask(&attributes, &none);
@@ -63,6 +64,7 @@ enum ht_status cli_spawn_detached(struct arena *arena,
     char **argv = make_argv(arena, spawn->program, spawn->args);
     posix_spawn_file_actions_t files;
     posix_spawn_file_actions_init(&files);
+    posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
     posix_spawn_file_actions_addopen(&files, 1, log,
                                      O_WRONLY | O_CREAT | O_APPEND, 0600);
     posix_spawn_file_actions_adddup2(&files, 1, 2);
@@ -75,16 +77,38 @@ enum ht_status cli_spawn_detached(struct arena *arena,
 
 /* ---- asking ---- */
 
-static bool start_asked(const char *const argv[], int out, pid_t *pid)
+/* A file without a name that has the text; -1: there is none. */
+static int open_input(const char *text)
 {
+    const int fd = memfd_create("input", MFD_CLOEXEC);
+    if (fd >= 0 &&
+        (!whole_write(fd, text, strlen(text)) || lseek(fd, 0, SEEK_SET) != 0)) {
+        close(fd);
+        return -1;
+    }
+    return fd;
+}
+
+static bool start_asked(const char *const argv[], const char *input, int out,
+                        pid_t *pid)
+{
+    const int in = input != NULL ? open_input(input) : -1;
+    if (input != NULL && in < 0)
+        return false;
     struct arena *arena = arena_new();
     posix_spawn_file_actions_t files;
     posix_spawn_file_actions_init(&files);
+    if (in >= 0)
+        posix_spawn_file_actions_adddup2(&files, in, 0);
+    else
+        posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
     posix_spawn_file_actions_adddup2(&files, out, 1);
     posix_spawn_file_actions_adddup2(&files, out, 2);
     const int rc = start(argv[0], make_argv(arena, argv[0], argv + 1), &files,
                          POSIX_SPAWN_SETPGROUP, pid);
     arena_free(arena);
+    if (in >= 0)
+        close(in);
     return rc == 0;
 }
 
@@ -111,12 +135,18 @@ static bool drain(int fd, int64_t most_ms, struct text *said)
 int cli_spawn_ask(struct arena *arena, const char *const argv[],
                   int64_t most_ms, const char **output)
 {
+    return cli_spawn_tell(arena, argv, NULL, most_ms, output);
+}
+
+int cli_spawn_tell(struct arena *arena, const char *const argv[],
+                   const char *input, int64_t most_ms, const char **output)
+{
     int ends[2];
     pid_t pid;
     struct text said = {0};
     if (pipe2(ends, O_CLOEXEC) != 0)
         return -1;
-    bool started = start_asked(argv, ends[1], &pid);
+    bool started = start_asked(argv, input, ends[1], &pid);
     close(ends[1]);
     bool whole = started && drain(ends[0], most_ms, &said);
     close(ends[0]);

@@ -222,6 +222,8 @@ static int submit(struct smoke *smoke)
     struct cli_study study;
     int code = cli_connect(cli);
     if (code == CLI_DONE)
+        code = cli_kube_try(cli, smoke->spec->job);
+    if (code == CLI_DONE)
         code = cli_code_send(cli, smoke->spec);
     if (code != CLI_DONE)
         return code;

@@ -6,6 +6,7 @@
 
 #include "hypertune/cli/frame/commands.h"
 #include "hypertune/cli/frame/engine.h"
+#include "hypertune/cli/frame/kubernetes.h"
 #include "hypertune/cli/frame/output.h"
 #include "hypertune/cli/frame/runners.h"
 #include "hypertune/cli/live/live.h"
@@ -324,15 +325,25 @@ static int print_plan(struct cli *cli, const struct cli_spec *spec)
     return cli_print(&out);
 }
 
-static int check_slurm_flags(struct cli *cli, bool wants_sbatch)
+static bool is_form(const char *form, const char *name)
 {
+    return form != NULL && strcmp(form, name) == 0;
+}
+
+/* `form`: of -o; NULL: none of ours. */
+static int check_cluster_flags(struct cli *cli, const char *form)
+{
+    const char *kube = cli_kube_flag(cli);
     if (cli->set.smoke)
         return CLI_DONE;
     if (cli->set.slurm_ssh != NULL)
         return cli_fail(cli, CLI_USAGE, "--slurm-ssh is for --smoke");
-    if (cli->set.slurm_defaults != NULL && !wants_sbatch)
+    if (cli->set.slurm_defaults != NULL && !is_form(form, "sbatch"))
         return cli_fail(cli, CLI_USAGE,
                         "--slurm-defaults is for check -o sbatch and --smoke");
+    if (kube != NULL && !is_form(form, "kubernetes"))
+        return cli_fail(cli, CLI_USAGE,
+                        "%s is for check -o kubernetes and --smoke", kube);
     return CLI_DONE;
 }
 
@@ -349,7 +360,7 @@ static int submit(struct cli *cli, struct cli_spec *spec,
         return cli_fail(cli, CLI_USAGE,
                         "--metric auto is decided when the first trial has "
                         "ended: say --wait, or run it");
-    int code = check_slurm_flags(cli, false);
+    int code = check_cluster_flags(cli, NULL);
     if (code == CLI_DONE)
         code = cli_spec_load(cli, spec);
     if (code == CLI_DONE && cli->set.dry_run)
@@ -468,12 +479,13 @@ int cli_check(struct cli *cli)
                         "--metric auto is decided when the first trial has "
                         "ended: run it");
     const char *own = cli_own_format(cli);
-    const bool wants_sbatch = own != NULL && strcmp(own, "sbatch") == 0;
-    int code = check_slurm_flags(cli, wants_sbatch);
+    int code = check_cluster_flags(cli, own);
     if (code != CLI_DONE)
         return code;
-    if (wants_sbatch && !cli->set.smoke)
+    if (is_form(own, "sbatch") && !cli->set.smoke)
         return cli_sbatch_show(cli);
+    if (is_form(own, "kubernetes") && !cli->set.smoke)
+        return cli_kube_show(cli);
     /* -o vertex, aip, native and the formats of documents. */
     const bool wants_form =
         cli->set.output != NULL &&

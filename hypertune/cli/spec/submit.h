@@ -43,6 +43,18 @@ int cli_sbatch_show(struct cli *cli);
  * another exit code after a message: Slurm refuses them. */
 int cli_sbatch_try(struct cli *cli, const struct job *job);
 
+/* `check -o kubernetes`: prints the objects that the study's first trial is in
+ * a Kubernetes cluster. What only the server knows has a place in them, which
+ * is named on stderr. Returns CLI_DONE, or another exit code after a message.
+ */
+int cli_kube_show(struct cli *cli);
+
+/* Asks the cluster of this machine's kubeconfig by a dry run whether it accepts
+ * these objects of a job that runs on Kubernetes, and says so; connected
+ * before. Returns CLI_DONE, also when it could not be asked, or another exit
+ * code after a message: it refuses them. */
+int cli_kube_try(struct cli *cli, const struct job *job);
+
 /* The end of `run`: how the study ended, its best trial and the command that
  * repeats it. Returns `code`, or why the server failed. */
 int cli_best_of_run(struct cli *cli, const struct cli_spec *spec,

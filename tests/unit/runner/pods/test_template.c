@@ -73,10 +73,11 @@ static const struct node *made_of(const struct order *order)
                                     .order = order,
                                     .fields = &fields,
                                     .shim = &shim,
-                                    .images = &image};
+                                    .images = &image,
+                                    .template = &template};
     if (pod_template_read(arena, &order->kubernetes, &template, &err) != HT_OK)
         return NULL;
-    pod_put_template(&out, &shape, &template);
+    pod_put_template(&out, &shape);
     return node_read_stored(arena, text_take(&out, arena));
 }
 
