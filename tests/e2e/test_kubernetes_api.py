@@ -5,11 +5,13 @@ import contextlib
 import json
 import os
 import threading
+import urllib.error
+import urllib.request
 
 import harness
 import kubernetes
 import tap
-from kube_tool import Tool, add_maps, job, played
+from kube_tool import Tool, add_maps, config_map, job, played
 from kubernetes_rules import Refused
 
 TOO_MANY = Refused(429, "TooManyRequests", "slow down", retry=1)
@@ -56,6 +58,43 @@ def what_the_server_does_not_know_is_refused_with_its_field():
                    "INVALID_ARGUMENT metadata.name: ")
         tap.equal(tool.end("dry", "jobs", job("a")), "ok")
         tap.equal(cluster.store.items, {})
+
+
+def post(cluster, query):
+    """(code, answer) for a ConfigMap with a field that there is not."""
+    request = urllib.request.Request(
+        cluster.url + "/api/v1/namespaces/work/configmaps?" + query,
+        json.dumps(dict(config_map("a"), dataz={})).encode(),
+        {"Authorization": "Bearer admin", "Content-Type": "application/json"})
+    try:
+        with urllib.request.urlopen(request) as answer:
+            return answer.status, json.load(answer)
+    except urllib.error.HTTPError as error:
+        return error.code, json.load(error)
+
+
+def a_dry_run_is_checked_and_nothing_is_kept():
+    """As measured on 1.34."""
+    with played() as (cluster, _):
+        for query, code, words in (
+                ("dryRun=Some", 422, "dryRun: Unsupported value: "),
+                ("dryRun=", 422, "dryRun: Unsupported value: "),
+                ("fieldValidation=Other", 422,
+                 "fieldValidation: Unsupported value: "),
+                ("dryRun=All&fieldValidation=Strict", 400,
+                 'strict decoding error: unknown field "dataz"')):
+            got, answer = post(cluster, query)
+            tap.equal(got, code, query)
+            tap.contains(words, answer["message"])
+        for query in "dryRun=All", "dryRun=All&fieldValidation=Ignore":
+            code, answer = post(cluster, query)
+            tap.equal((code, answer["metadata"]["name"]), (201, "a"))
+            tap.lacks("dataz", json.dumps(answer))
+        tap.equal(cluster.store.items, {})
+        tap.equal(post(cluster, "")[0], 201)
+        tap.equal(post(cluster, "dryRun=All")[0], 409)
+        made = cluster.store.get("configmaps", "work", "a")
+        tap.lacks("dataz", json.dumps(made))
 
 
 def what_cannot_change_and_what_was_changed_are_refused():
@@ -314,6 +353,7 @@ def the_role_that_is_missing_can_be_applied():
 tap.run([an_object_lives_and_goes_with_what_it_owns,
          foreground_takes_the_pods_first_and_orphan_leaves_them,
          what_the_server_does_not_know_is_refused_with_its_field,
+         a_dry_run_is_checked_and_nothing_is_kept,
          what_cannot_change_and_what_was_changed_are_refused,
          a_quota_is_another_refusal_than_a_missing_role,
          a_list_comes_page_by_page_as_of_one_moment,

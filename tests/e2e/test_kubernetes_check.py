@@ -283,13 +283,15 @@ def a_cluster_that_is_away_is_not_asked():
 
 def a_dry_run_leaves_nothing():
     played_only()
-    number = len(cluster.cluster.created)
-    changes = len(cluster.cluster.store.changes)
+    server.expect_nothing_left()
+    created, changes = cluster.cluster.created, cluster.cluster.store.changes
+    before = len(created), len(changes)
     with cluster.without_right("jobs"):
         expect_refusal("cannot create", replicas=WORKERS)
-    tap.equal([(plural, dry) for plural, _, dry in
-               cluster.cluster.created[number:]], [("services", True)])
-    tap.equal(len(cluster.cluster.store.changes), changes)
+    tap.equal([(plural, dry) for plural, _, dry in created[before[0]:]],
+              [("services", True)])
+    tap.equal([one.plural for one in changes[before[1]:]
+               if one.type == "ADDED"], [])
 
 
 with pod_trials.cluster_here() as cluster:

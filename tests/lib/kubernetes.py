@@ -19,7 +19,8 @@ import time
 import urllib.parse
 
 import kubernetes_exec
-from kubernetes_rules import Refused, check_strict, matches, schemas
+from kubernetes_rules import (Refused, check_options, check_strict,
+                              keep_known, matches, schemas)
 from kubernetes_store import Store
 
 VERBS = {"GET": "get", "POST": "create", "PATCH": "patch",
@@ -241,7 +242,8 @@ class Asked(http.server.BaseHTTPRequestHandler):
     def route(self):
         cluster = self.asked
         address = urllib.parse.urlsplit(self.path)
-        self.query = dict(urllib.parse.parse_qsl(address.query))
+        self.query = dict(urllib.parse.parse_qsl(
+            address.query, keep_blank_values=True))
         parts = [urllib.parse.unquote(part)
                  for part in address.path.strip("/").split("/")]
         if parts == ["version"]:
@@ -325,22 +327,27 @@ class Asked(http.server.BaseHTTPRequestHandler):
         if part == "eviction":
             store.evict(namespace, name, self.body.get("deleteOptions"))
             return 201, {"kind": "Status", "status": "Success"}
-        if self.query.get("fieldValidation") == "Strict":
-            check_strict(store.kinds[plural][2], self.body)
-        dry = self.query.get("dryRun") == "All"
+        dry = check_options("Create", self.query)
         asked = copy.deepcopy(self.body)
-        made = store.create(plural, namespace, self.body, dry)
+        made = store.create(plural, namespace, self.fields_of(plural), dry)
         self.asked.created.append((plural, asked, dry))
         return 201, made
+
+    def fields_of(self, plural):
+        """Of the body: all, as none is unknown, or those that are known."""
+        fields = self.asked.store.kinds[plural][2]
+        if self.query.get("fieldValidation") == "Strict":
+            check_strict(fields, self.body)
+        return keep_known(fields, self.body)
 
     def do_patch(self, plural, namespace, name, _):
         store = self.asked.store
         if self.headers["Content-Type"] != "application/merge-patch+json":
             raise Refused(415, "UnsupportedMediaType", "the body of the "
                           "request was in an unknown format")
-        if self.query.get("fieldValidation") == "Strict":
-            check_strict(store.kinds[plural][2], self.body)
-        return 200, store.patch(plural, namespace, name, self.body)
+        assert not check_options("Patch", self.query), "only of creations"
+        return 200, store.patch(plural, namespace, name,
+                                self.fields_of(plural))
 
     def do_delete(self, plural, namespace, name, _):
         left = self.asked.store.delete(plural, namespace, name, self.body)

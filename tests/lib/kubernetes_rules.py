@@ -203,6 +203,31 @@ def check_strict(fields, value):
             'unknown field "%s"' % path for path in found))
 
 
+def check_options(kind, query):
+    """Of a creation (CreateOptions) or a change; the answer: is it a dry run?
+    Measured on 1.34."""
+    dry, how = query.get("dryRun"), query.get("fieldValidation", "")
+    if dry not in (None, "All"):
+        raise invalid(kind + "Options", "", [(
+            "dryRun", "FieldValueNotSupported",
+            'Unsupported value: ["%s"]: supported values: "All"' % dry)])
+    if how not in ("", "Ignore", "Strict", "Warn"):
+        raise invalid(kind + "Options", "", [(
+            "fieldValidation", "FieldValueNotSupported", 'Unsupported value: '
+            '"%s": supported values: "", "Ignore", "Strict", "Warn"' % how)])
+    return dry is not None
+
+
+def keep_known(fields, value):
+    """What is left of it where unknown fields are no fault."""
+    if isinstance(fields, list) and isinstance(value, list):
+        return [keep_known(fields[0], item) for item in value]
+    if not isinstance(fields, dict) or not isinstance(value, dict):
+        return value
+    return {key: keep_known(fields[key], item) for key, item in value.items()
+            if key in fields}
+
+
 # ---- values ----
 
 def check_name(kind, name, plural):
