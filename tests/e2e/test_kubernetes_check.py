@@ -119,11 +119,27 @@ def a_template_is_its_object_with_the_values():
     tap.equal([one["kind"] for one in objects], ["Job"])
 
 
-def replicas_are_one_job_set_where_there_are_any():
+def torch():
+    def replica(command):
+        return {"replicas": 1, "template": {"spec": {"containers": [
+            {"name": "pytorch", "image": IMAGE, "command": shell(command)}]}}}
+    return {"apiVersion": "kubeflow.org/v1", "kind": "PyTorchJob", "spec": {
+        "pytorchReplicaSpecs": {"Master": replica("echo score=${x}"),
+                                "Worker": replica("echo ${x}; sleep 1000")}}}
+
+
+def kinds_of_other_projects_are_as_made():
     played_only()
     with tempfile.TemporaryDirectory(prefix="kube") as folder:
-        with contextlib.closing(pod_trials.Played(folder, job_sets=True)) \
-                as other, pod_trials.Server(other) as to:
+        with contextlib.closing(pod_trials.Played(
+                folder, job_sets=True, training_jobs=True)) as other, \
+                pod_trials.Server(other) as to:
+            objects, _ = expect_as_made(to, image=None, command=None,
+                                        kubernetes={"template": torch()})
+            tap.equal([one["kind"] for one in objects], ["PyTorchJob"])
+            done = smoke(to=to, image=None, command=None,
+                         kubernetes={"template": torch()})
+            tap.contains("the cluster accepts its PyTorchJob (", done.stderr)
             objects, said = expect_as_made(to, replicas=WORKERS)
             tap.equal([one["kind"] for one in objects], ["JobSet"])
             tap.lacks("without JobSets", said)
@@ -299,7 +315,7 @@ with pod_trials.cluster_here() as cluster:
         tap.run([what_is_printed_is_what_is_made,
                  replicas_are_a_service_and_jobs,
                  a_template_is_its_object_with_the_values,
-                 replicas_are_one_job_set_where_there_are_any,
+                 kinds_of_other_projects_are_as_made,
                  a_template_s_texts_have_the_first_example,
                  no_cluster_is_needed,
                  what_no_pod_can_be_is_said,
