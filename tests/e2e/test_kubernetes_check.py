@@ -211,6 +211,17 @@ def what_no_pod_can_be_is_said():
                  done.stderr)
 
 
+def doctor_looks_at_the_cluster_that_is_named():
+    done = server.cli("doctor", "--kubernetes-config", cluster.admin,
+                      "--kubernetes-namespace", cluster.namespace,
+                      check=False, env={"KUBECONFIG": "/absent"})
+    tap.contains(", namespace " + cluster.namespace, done.stdout)
+    done = server.cli("doctor", "--kubernetes-config", cluster.admin,
+                      "--kubernetes-context", "none", check=False)
+    tap.contains("--kubernetes-config names it; ", done.stdout)
+    tap.contains('no context "none"', done.stdout)
+
+
 # ---- --smoke ----
 
 def the_cluster_accepts_it_and_one_trial_runs():
@@ -288,6 +299,9 @@ def a_right_that_lacks_is_a_refusal():
 
 
 def a_cluster_that_is_away_is_not_asked():
+    done = smoke("--kubernetes-config", "/absent")
+    tap.equal(done.returncode, 1)
+    tap.contains("smoke: cannot read /absent: No such file", done.stderr)
     path = os.path.join(server.folder, "away")
     with open(path, "w", encoding="utf-8") as file:
         file.write(away())
@@ -319,6 +333,7 @@ with pod_trials.cluster_here() as cluster:
                  a_template_s_texts_have_the_first_example,
                  no_cluster_is_needed,
                  what_no_pod_can_be_is_said,
+                 doctor_looks_at_the_cluster_that_is_named,
                  the_cluster_accepts_it_and_one_trial_runs,
                  what_the_cluster_refuses_is_said_before_a_trial_runs,
                  a_quota_is_a_refusal,

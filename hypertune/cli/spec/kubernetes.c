@@ -134,16 +134,22 @@ static bool note_engine(const struct node *runner, void *context)
     return true;
 }
 
-/* By the spec, else where no other runner could have it. */
-static bool runs_there(struct cli *cli, const struct job *job)
+/* By the spec, else where no other runner could have it: an exit code. */
+static int find_engine(struct cli *cli, const struct job *job, bool *pods)
 {
+    struct ht_error err;
     struct engines engines = {.pods = false};
     const char *engine = job->run_on.engine;
-    if (engine != NULL)
-        return strcmp(engine, KUBERNETES_ENGINE) == 0;
-    return job_needs_images(job) &&
-           cli_runners_each(cli, note_engine, &engines, NULL) == HT_OK &&
-           engines.pods && !engines.others;
+    *pods = engine != NULL && strcmp(engine, KUBERNETES_ENGINE) == 0;
+    if (engine != NULL || !job_needs_images(job))
+        return CLI_DONE;
+    const int code = cli_connect(cli);
+    if (code != CLI_DONE)
+        return code;
+    if (cli_runners_each(cli, note_engine, &engines, &err) != HT_OK)
+        return cli_fail_error(cli, &err);
+    *pods = engines.pods && !engines.others;
+    return CLI_DONE;
 }
 
 /* "Job", "Service, Job and Job". */
@@ -159,29 +165,36 @@ static const char *kinds_of(struct arena *arena, const struct node *said)
     return text_take(&out, arena);
 }
 
+/* " (https://..., namespace work)"; "": of no cluster. */
+static const char *place_of(struct arena *arena, const struct node *said)
+{
+    const char *server = node_get_string(said, "server", NULL);
+    return server != NULL
+               ? arena_printf(arena, " (%s, namespace %s)", server,
+                              node_get_string(said, "namespace", "?"))
+               : "";
+}
+
 int cli_kube_try(struct cli *cli, const struct job *job)
 {
     char server[9];
-    if (!runs_there(cli, job))
-        return CLI_DONE;
+    bool pods;
+    const int code = find_engine(cli, job, &pods);
+    if (code != CLI_DONE || !pods)
+        return code;
     /* A name that no object in the cluster has. */
     (void)snprintf(server, sizeof server, "%08x",
                    (unsigned)(token_random64() & 0xFFFFFFFFU));
     const struct cli_kube kube = cli_kube_ask(
         cli, "--kubernetes-try", write_attempt(cli->arena, job, server));
-    const char *at = node_get_string(kube.said, "server", NULL);
-    const char *where =
-        at != NULL ? arena_printf(cli->arena, "%s, namespace %s", at,
-                                  node_get_string(kube.said, "namespace", "?"))
-                   : "";
-    if (kube.trouble == NULL)
-        cli_say(cli, "smoke: the cluster accepts its %s (%s)",
-                kinds_of(cli->arena, kube.said), where);
-    else if (kube.said == NULL || node_get_bool(kube.said, "refused", false))
-        return cli_fail(cli, CLI_REFUSED, "smoke: %s%s%s%s", kube.trouble,
-                        at != NULL ? " (" : "", where, at != NULL ? ")" : "");
-    else
+    const char *where = place_of(cli->arena, kube.said);
+    if (node_get_bool(kube.said, "refused", false))
+        return cli_fail(cli, CLI_REFUSED, "smoke: %s%s", kube.trouble, where);
+    if (kube.trouble != NULL)
         cli_say(cli, "smoke: the cluster was not asked first: %s",
                 kube.trouble);
+    else
+        cli_say(cli, "smoke: the cluster accepts its %s%s",
+                kinds_of(cli->arena, kube.said), where);
     return CLI_DONE;
 }

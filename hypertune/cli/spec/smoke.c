@@ -222,8 +222,6 @@ static int submit(struct smoke *smoke)
     struct cli_study study;
     int code = cli_connect(cli);
     if (code == CLI_DONE)
-        code = cli_kube_try(cli, smoke->spec->job);
-    if (code == CLI_DONE)
         code = cli_code_send(cli, smoke->spec);
     if (code != CLI_DONE)
         return code;
@@ -255,6 +253,8 @@ int cli_smoke(struct cli *cli, const struct cli_spec *spec)
                         "hypertune run %s",
                         spec->file);
     int code = cli_sbatch_try(cli, spec->job);
+    if (code == CLI_DONE)
+        code = cli_kube_try(cli, spec->job);
     if (code == CLI_DONE)
         code = submit(&smoke);
     if (code != CLI_DONE)

@@ -50,9 +50,10 @@ int cli_sbatch_try(struct cli *cli, const struct job *job);
 int cli_kube_show(struct cli *cli);
 
 /* Asks the cluster of this machine's kubeconfig by a dry run whether it accepts
- * these objects of a job that runs on Kubernetes, and says so; connected
- * before. Returns CLI_DONE, also when it could not be asked, or another exit
- * code after a message: it refuses them. */
+ * these objects of a job that runs on Kubernetes, and says so. By which engine
+ * a job runs that names none, the server is asked. Returns CLI_DONE, also when
+ * the cluster could not be asked, or another exit code after a message: it
+ * refuses them. */
 int cli_kube_try(struct cli *cli, const struct job *job);
 
 /* The end of `run`: how the study ended, its best trial and the command that
