@@ -91,17 +91,24 @@ enum ht_status kube_access_ask(struct kube *kube,
     return HT_OK;
 }
 
-enum ht_status kube_access_job_sets(struct kube *kube, const char *namespace,
-                                    bool *allowed, struct ht_error *err)
+enum ht_status kube_access_has(struct kube *kube, const char *namespace,
+                               const struct kube_right *right, bool *allowed,
+                               struct ht_error *err)
 {
     const char *missing;
     struct arena *arena = arena_new();
-    const struct kube_right *last = &kube_rights.items[kube_rights.n - 1];
     const enum ht_status status =
-        ask_right(kube, namespace, last, arena, &missing, err);
+        ask_right(kube, namespace, right, arena, &missing, err);
     *allowed = status == HT_OK && missing[0] == '\0';
     arena_free(arena);
     return status;
+}
+
+enum ht_status kube_access_job_sets(struct kube *kube, const char *namespace,
+                                    bool *allowed, struct ht_error *err)
+{
+    return kube_access_has(kube, namespace,
+                           &kube_rights.items[kube_rights.n - 1], allowed, err);
 }
 
 const char *kube_access_role(struct arena *arena, const char *namespace,

@@ -22,6 +22,10 @@ enum ht_status kube_access_ask(struct kube *kube,
                                const struct kube_place *place,
                                struct arena *arena, struct kube_rights *missing,
                                struct ht_error *err);
+/* About all verbs of one right. Errors of kube_call(). */
+enum ht_status kube_access_has(struct kube *kube, const char *namespace,
+                               const struct kube_right *right, bool *allowed,
+                               struct ht_error *err);
 /* Only about JobSets, which a runner can do without. Errors of kube_call(). */
 enum ht_status kube_access_job_sets(struct kube *kube, const char *namespace,
                                     bool *allowed, struct ht_error *err);

@@ -1,12 +1,16 @@
 #include "runner/pods/preview.h"
 
+#include <string.h>
+
 #include "proto/base/arena.h"
 #include "proto/base/error.h"
+#include "proto/doc/json.h"
 #include "runner/base/json.h"
 #include "runner/kubernetes/access.h"
 #include "runner/kubernetes/client.h"
 #include "runner/kubernetes/discovery.h"
 #include "runner/kubernetes/fields.h"
+#include "runner/kubernetes/objects.h"
 #include "runner/pods/attempt_objects.h"
 #include "runner/pods/config.h"
 #include "runner/pods/maker.h"
@@ -149,6 +153,50 @@ static enum ht_status try_objects(struct preview *preview, struct ht_error *err)
     return status;
 }
 
+/* ---- pods ---- */
+
+/* What the controller makes of a Job; NULL: it is none. */
+static const char *pod_of(struct arena *arena, const struct maker_object *job)
+{
+    const struct node *object = node_read_stored(arena, job->json);
+    const struct node *template =
+        node_find(node_find(object, "spec"), "template");
+    if (strcmp(node_get_string(object, "kind", ""), "Job") != 0)
+        return NULL;
+    cJSON *pod = json_of_node(template);
+    json_add_string(pod, "apiVersion", "v1");
+    json_add_string(pod, "kind", "Pod");
+    json_add_string(cJSON_GetObjectItemCaseSensitive(pod, "metadata"), "name",
+                    job->name);
+    return json_text(arena, pod);
+}
+
+/* Policies and quotas of pods do not see their Job. A pod is not made by itself
+ * here, and a policy may want that it is not, so that a refusal is only said.
+ */
+static void try_pods(struct preview *preview)
+{
+    static const struct kube_right right = {"", "pods", "create"};
+    const char *namespace = preview->config.namespace;
+    struct ht_error err;
+    const struct node *answer;
+    bool allowed;
+    enum ht_status status =
+        kube_access_has(preview->kube, namespace, &right, &allowed, &err);
+    for (size_t i = 0; status == HT_OK && allowed && i < preview->n; i++) {
+        const struct kube_creation creation = {
+            .kind = &kube_pods,
+            .namespace = namespace,
+            .json = pod_of(preview->arena, &preview->objects[i]),
+            .dry = true};
+        if (creation.json != NULL)
+            status = kube_create(preview->kube, &creation, preview->arena,
+                                 &answer, &err);
+    }
+    if (status != HT_OK)
+        json_put_string(preview->out, "pods", err.text);
+}
+
 /* ---- all ---- */
 
 /* Before there is a cluster, the job or a setting is wrong, unless there is no
@@ -177,6 +225,8 @@ static enum ht_status show(struct preview *preview, struct ht_error *err)
         put_objects(preview);
         if (preview->wish->dry_run)
             status = try_objects(preview, err);
+        if (preview->wish->dry_run && status == HT_OK)
+            try_pods(preview);
     }
     return status;
 }

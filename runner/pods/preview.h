@@ -23,9 +23,12 @@ struct preview_wish {
  * The first three are of the cluster that the settings name; it decides which
  * fields the objects have, and whether there is a JobSet. Without `dry_run`
  * none is needed: "version" is then the one whose fields they have, and
- * "unasked" says why a cluster that is named was not asked. Where something
- * fails the line ends with "error", the reason in words, and "refused", whether
- * the job or a setting is wrong. Nothing is made in the cluster. */
+ * "unasked" says why a cluster that is named was not asked. With it "pods" says
+ * why the cluster refuses a pod of an accepted Job, if it does.
+ *
+ * Where something fails the line ends with "error", the reason in words, and
+ * "refused", whether the job or a setting is wrong. Nothing is made in the
+ * cluster. */
 void pods_preview(const struct preview_wish *wish, struct text *out);
 
 #endif

@@ -38,8 +38,9 @@ def template(kind="Job", **members):
         **members)}
 
 
-def call(*words, to=None, **members):
-    """(the spec, how `check` of its file ended) with the server's cluster."""
+def call(*words, to=None, at=None, **members):
+    """(the spec, how `check` of its file ended) with the server's cluster, or
+    that of the variables `at`."""
     to = to or server
     made = spec("checked", **dict({"command": shell("echo score=${x}"),
                                    "parameters": ONE}, **members))
@@ -49,7 +50,8 @@ def call(*words, to=None, **members):
     return made, to.cli(
         "check", path, *words, check=False, env={
             "KUBECONFIG": to.cluster.config,
-            "HYPERTUNE_RUNNER_KUBERNETES_NAMESPACE": to.cluster.namespace})
+            "HYPERTUNE_RUNNER_KUBERNETES_NAMESPACE": to.cluster.namespace,
+            **(at or {})})
 
 
 def shown(to=None, **members):
@@ -233,6 +235,7 @@ def the_cluster_accepts_it_and_one_trial_runs():
         tap.contains("smoke: the cluster accepts its %s (" % kinds,
                      done.stderr)
         tap.contains("namespace %s)" % cluster.namespace, done.stderr)
+        tap.lacks("smoke: but not", done.stderr)
         tap.contains("smoke: one trial ran in ", done.stderr)
     server.expect_nothing_left()
 
@@ -293,6 +296,18 @@ def a_quota_is_a_refusal():
         expect_refusal("exceeded quota: none")
 
 
+def a_pod_that_is_refused_is_said():
+    with cluster.without_pods() as words:
+        done = smoke("--kubernetes-config", cluster.admin, "--timeout", "1s")
+    tap.equal(done.returncode, 8, done.stderr)
+    tap.contains("smoke: the cluster accepts its Job (", done.stderr)
+    said, = [line for line in done.stderr.splitlines()
+             if line.startswith("smoke: but not a pod of it by itself: ")]
+    tap.contains(words, said)
+    tap.contains("smoke: running one trial", done.stderr)
+    server.expect_nothing_left()
+
+
 def a_right_that_lacks_is_a_refusal():
     with cluster.without_right("jobs"):
         expect_refusal('cannot create resource "jobs"')
@@ -305,10 +320,15 @@ def a_cluster_that_is_away_is_not_asked():
     path = os.path.join(server.folder, "away")
     with open(path, "w", encoding="utf-8") as file:
         file.write(away())
-    done = smoke("--kubernetes-config", path)
-    tap.equal(done.returncode, 0, done.stderr)
-    tap.contains("smoke: the cluster was not asked first: ", done.stderr)
-    tap.contains("smoke: one trial ran in ", done.stderr)
+    for at, why in (({"KUBECONFIG": path}, "cannot be reached"),
+                    ({"KUBECONFIG": "", "HOME": server.folder},
+                     "there is no kubeconfig")):
+        done = smoke(at=at)
+        tap.equal(done.returncode, 0, done.stderr)
+        said, = [line for line in done.stderr.splitlines() if line.startswith(
+            "smoke: the cluster was not asked first: ")]
+        tap.contains(why, said)
+        tap.contains("smoke: one trial ran in ", done.stderr)
 
 
 def a_dry_run_leaves_nothing():
@@ -337,6 +357,7 @@ with pod_trials.cluster_here() as cluster:
                  the_cluster_accepts_it_and_one_trial_runs,
                  what_the_cluster_refuses_is_said_before_a_trial_runs,
                  a_quota_is_a_refusal,
+                 a_pod_that_is_refused_is_said,
                  a_right_that_lacks_is_a_refusal,
                  a_cluster_that_is_away_is_not_asked,
                  a_dry_run_leaves_nothing])

@@ -188,6 +188,7 @@ int cli_kube_try(struct cli *cli, const struct job *job)
     const struct cli_kube kube = cli_kube_ask(
         cli, "--kubernetes-try", write_attempt(cli->arena, job, server));
     const char *where = place_of(cli->arena, kube.said);
+    const char *pods_refused = node_get_string(kube.said, "pods", NULL);
     if (node_get_bool(kube.said, "refused", false))
         return cli_fail(cli, CLI_REFUSED, "smoke: %s%s", kube.trouble, where);
     if (kube.trouble != NULL)
@@ -196,5 +197,7 @@ int cli_kube_try(struct cli *cli, const struct job *job)
     else
         cli_say(cli, "smoke: the cluster accepts its %s%s",
                 kinds_of(cli->arena, kube.said), where);
+    if (pods_refused != NULL)
+        cli_say(cli, "smoke: but not a pod of it by itself: %s", pods_refused);
     return CLI_DONE;
 }
