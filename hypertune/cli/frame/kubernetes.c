@@ -47,7 +47,7 @@ struct cli_kube cli_kube_ask(struct cli *cli, const char *order,
     }
     words_add(cli->arena, &argv, NULL);
     const int code =
-        cli_spawn_tell(cli->arena, argv.items, input, MOST_MS, &output);
+        cli_spawn_feed(cli->arena, argv.items, input, MOST_MS, &output);
     const struct node *said = node_read_stored(cli->arena, output);
     if (said != NULL)
         return (struct cli_kube){said, node_get_string(said, "error", NULL)};

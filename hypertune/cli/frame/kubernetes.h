@@ -13,9 +13,9 @@ struct cli_kube {
     const char *trouble;     /* in words; NULL: none */
 };
 
-/* Runs it with this order, such as "--kubernetes-look", and the cluster that
- * --kubernetes-... names; `input` (NULL: nothing) is what it reads. It has some
- * minutes. In cli->arena. */
+/* Runs it with this order, such as "--kubernetes-look", for the cluster that
+ * --kubernetes-... names, for 3 minutes at most; `input` (NULL: nothing) is
+ * what it reads. In cli->arena. */
 struct cli_kube cli_kube_ask(struct cli *cli, const char *order,
                              const char *input);
 

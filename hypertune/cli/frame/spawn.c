@@ -135,10 +135,10 @@ static bool drain(int fd, int64_t most_ms, struct text *said)
 int cli_spawn_ask(struct arena *arena, const char *const argv[],
                   int64_t most_ms, const char **output)
 {
-    return cli_spawn_tell(arena, argv, NULL, most_ms, output);
+    return cli_spawn_feed(arena, argv, NULL, most_ms, output);
 }
 
-int cli_spawn_tell(struct arena *arena, const char *const argv[],
+int cli_spawn_feed(struct arena *arena, const char *const argv[],
                    const char *input, int64_t most_ms, const char **output)
 {
     int ends[2];

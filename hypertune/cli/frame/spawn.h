@@ -35,7 +35,7 @@ enum {
 int cli_spawn_ask(struct arena *arena, const char *const argv[],
                   int64_t most_ms, const char **output);
 /* The same with a text to read, from a file. */
-int cli_spawn_tell(struct arena *arena, const char *const argv[],
+int cli_spawn_feed(struct arena *arena, const char *const argv[],
                    const char *input, int64_t most_ms, const char **output);
 
 struct cli_program_query {
