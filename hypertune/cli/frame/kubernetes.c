@@ -1,6 +1,7 @@
 #include "hypertune/cli/frame/kubernetes.h"
 
 #include <string.h>
+#include <unistd.h>
 
 #include "hypertune/cli/frame/spawn.h"
 #include "proto/base/program.h"
@@ -8,10 +9,7 @@
 /* Each call has 30 s, and there may be one for each of some objects. */
 enum { MOST_MS = 180000 };
 
-enum { OPTIONS = 3 };
-
-/* Flags of the command line, and those of the runner of the same name. */
-static void list_options(const struct cli *cli, struct pair options[])
+void cli_kube_options(const struct cli *cli, struct pair options[])
 {
     const struct cli_settings *set = &cli->set;
     options[0] = (struct pair){"--kubernetes-config", set->kube_config};
@@ -21,12 +19,26 @@ static void list_options(const struct cli *cli, struct pair options[])
 
 const char *cli_kube_flag(const struct cli *cli)
 {
-    struct pair options[OPTIONS];
-    list_options(cli, options);
-    for (size_t i = 0; i < OPTIONS; i++)
+    struct pair options[CLI_KUBE_OPTIONS];
+    cli_kube_options(cli, options);
+    for (size_t i = 0; i < CLI_KUBE_OPTIONS; i++)
         if (options[i].value != NULL)
             return options[i].name;
     return NULL;
+}
+
+bool cli_kube_is_known(const struct cli *cli)
+{
+    static const char *const names[] = {"HYPERTUNE_RUNNER_KUBERNETES_CONFIG",
+                                        "KUBECONFIG",
+                                        "KUBERNETES_SERVICE_HOST"};
+    const char *home = cli_variable(cli, "HOME");
+    bool known = cli_kube_flag(cli) != NULL;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        known = known || cli_variable(cli, names[i]) != NULL;
+    return known || (home != NULL &&
+                     access(arena_printf(cli->arena, "%s/.kube/config", home),
+                            R_OK) == 0);
 }
 
 struct cli_kube cli_kube_ask(struct cli *cli, const char *order,
@@ -34,12 +46,12 @@ struct cli_kube cli_kube_ask(struct cli *cli, const char *order,
 {
     const char *runner = program_find(cli->arena, "hypertune-runner");
     const char *output = "";
-    struct pair options[OPTIONS];
+    struct pair options[CLI_KUBE_OPTIONS];
     struct words argv = {0};
-    list_options(cli, options);
+    cli_kube_options(cli, options);
     words_add(cli->arena, &argv, runner);
     words_add(cli->arena, &argv, order);
-    for (size_t i = 0; i < OPTIONS; i++) {
+    for (size_t i = 0; i < CLI_KUBE_OPTIONS; i++) {
         if (options[i].value == NULL)
             continue;
         words_add(cli->arena, &argv, options[i].name);

@@ -5,6 +5,15 @@
 
 #include "hypertune/cli/frame/cli.h"
 
+enum { CLI_KUBE_OPTIONS = 3 };
+/* Flags of this command line, which are also those of the runner. NULL: it is
+ * not said. */
+void cli_kube_options(const struct cli *cli, struct pair options[]);
+
+/* Whether this machine seems to know a cluster: a flag, a variable, or a
+ * kubeconfig at its usual place. */
+bool cli_kube_is_known(const struct cli *cli);
+
 /* The first --kubernetes-... of this command line; NULL: there is none. */
 const char *cli_kube_flag(const struct cli *cli);
 

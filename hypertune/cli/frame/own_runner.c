@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "hypertune/cli/frame/engine.h"
+#include "hypertune/cli/frame/kubernetes.h"
 #include "hypertune/cli/frame/runners.h"
 #include "hypertune/cli/frame/server.h"
 #include "hypertune/cli/frame/slurm.h"
@@ -26,6 +27,8 @@ static const struct kind {
                                "a runner of containers"},
     [OWN_RUNNER_SLURM] = {"slurm", "runs/slurm", "slurm.log",
                           "a runner of Slurm"},
+    [OWN_RUNNER_KUBERNETES] = {"kubernetes", "runs/kubernetes",
+                               "kubernetes.log", "a runner of Kubernetes"},
 };
 enum { N_KINDS = sizeof kinds / sizeof *kinds };
 
@@ -34,8 +37,15 @@ enum { N_KINDS = sizeof kinds / sizeof *kinds };
 bool own_runner_can_start(struct cli *cli, enum own_runner which)
 {
     struct cli_engine engine;
-    return which == OWN_RUNNER_SLURM ? cli_slurm_sign(cli) != NULL
-                                     : cli_engine_find(cli, &engine);
+    switch (which) {
+    case OWN_RUNNER_CONTAINERS:
+        return cli_engine_find(cli, &engine);
+    case OWN_RUNNER_SLURM:
+        return cli_slurm_sign(cli) != NULL;
+    case OWN_RUNNER_KUBERNETES:
+        return cli_kube_is_known(cli);
+    }
+    return false;
 }
 
 /* ---- start ---- */
@@ -65,8 +75,28 @@ static const char *volume_roots(const struct cli *cli)
     return home;
 }
 
-/* Of Slurm the runner finds the way by itself. HT_UNAVAILABLE: no engine of
- * containers answers. *pid: its process. */
+/* What the command line says of the cluster; else the runner finds it by
+ * itself. */
+static size_t add_cluster(const struct cli *cli, const struct kind *kind,
+                          const char *args[])
+{
+    size_t n = 0;
+    struct pair options[CLI_KUBE_OPTIONS + 1];
+    cli_kube_options(cli, options);
+    options[CLI_KUBE_OPTIONS] =
+        (struct pair){"--slurm-ssh", cli->set.slurm_ssh};
+    for (size_t i = 0; i <= CLI_KUBE_OPTIONS; i++) {
+        const bool of_slurm = i == CLI_KUBE_OPTIONS;
+        if (options[i].value == NULL ||
+            kind != &kinds[of_slurm ? OWN_RUNNER_SLURM : OWN_RUNNER_KUBERNETES])
+            continue;
+        args[n++] = options[i].name;
+        args[n++] = options[i].value;
+    }
+    return n;
+}
+
+/* HT_UNAVAILABLE: no engine of containers answers. *pid: its process. */
 static enum ht_status start(const struct server *server,
                             const struct kind *kind, pid_t *pid,
                             struct ht_error *err)
@@ -74,7 +104,7 @@ static enum ht_status start(const struct server *server,
     struct cli_engine engine = {.url = NULL};
     struct arena *arena = server->cli->arena;
     const char *roots = volume_roots(server->cli);
-    const char *args[20] = {
+    const char *args[24] = {
         "--exit-when-alone",
         "--server",
         server->url,
@@ -92,10 +122,8 @@ static enum ht_status start(const struct server *server,
             return ht_fail(err, HT_UNAVAILABLE, "no container engine answers");
         args[n++] = "--docker-host";
         args[n++] = engine.url;
-    } else if (server->cli->set.slurm_ssh != NULL) {
-        args[n++] = "--slurm-ssh";
-        args[n++] = server->cli->set.slurm_ssh;
     }
+    n += add_cluster(server->cli, kind, args + n);
     if (roots != NULL) {
         args[n++] = "--volume-root";
         args[n++] = roots;

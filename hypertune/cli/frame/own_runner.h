@@ -5,10 +5,15 @@
 
 #include "hypertune/cli/frame/cli.h"
 
-enum own_runner { OWN_RUNNER_CONTAINERS, OWN_RUNNER_SLURM };
+enum own_runner {
+    OWN_RUNNER_CONTAINERS,
+    OWN_RUNNER_SLURM,
+    OWN_RUNNER_KUBERNETES
+};
 
 /* Whether this machine has what it runs on: an engine of containers that
- * answers; the commands of Slurm, or a variable that names a cluster. */
+ * answers; the commands of Slurm, or a variable that names a cluster; a
+ * kubeconfig. */
 bool own_runner_can_start(struct cli *cli, enum own_runner which);
 
 /* Starts it, unless it runs, and waits until the server knows it. Returns

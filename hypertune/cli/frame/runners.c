@@ -5,6 +5,7 @@
 #include "hypertune/cli/frame/commands.h"
 #include "hypertune/cli/frame/engine.h"
 #include "hypertune/cli/frame/own_runner.h"
+#include "proto/job/kubernetes_section.h"
 
 enum ht_status cli_runners_each(struct cli *cli, cli_visitor *visit,
                                 void *context, struct ht_error *err)
@@ -91,8 +92,10 @@ void cli_runners_describe(const struct node *runner, struct text *out)
 /* ---- before a job is submitted ---- */
 
 struct runner_count {
+    const char *engine; /* NULL: whichever */
     bool any;           /* some runner is registered */
-    bool images, slurm; /* one that is online runs them */
+    bool images;        /* one that is online runs them */
+    bool has_engine;    /* one that is online is of the engine */
 };
 
 static bool count_runner(const struct node *runner, void *context)
@@ -102,7 +105,9 @@ static bool count_runner(const struct node *runner, void *context)
     if (!cli_runners_is_online(runner))
         return true;
     count->images |= cli_runners_has_images(runner);
-    count->slurm |= strcmp(node_get_string(runner, "engine", ""), "slurm") == 0;
+    count->has_engine |=
+        count->engine != NULL &&
+        strcmp(node_get_string(runner, "engine", ""), count->engine) == 0;
     return true;
 }
 
@@ -146,25 +151,34 @@ int cli_runners_ensure_images(struct cli *cli, bool *available)
     return own_runner_start(cli, OWN_RUNNER_CONTAINERS);
 }
 
-/* A named server may get a runner of Slurm later, and says until then why the
- * study waits. */
-static int ensure_slurm(struct cli *cli, const char *file)
+static const struct cluster {
+    enum own_runner own;
+    const char *engine, *name, *missing;
+} clusters[] = {
+    {OWN_RUNNER_SLURM, "slurm", "Slurm",
+     "squeue is not in PATH, and neither SLURM_REST_URL nor "
+     "HYPERTUNE_RUNNER_SLURM_SSH names a cluster"},
+    {OWN_RUNNER_KUBERNETES, KUBERNETES_ENGINE, "Kubernetes",
+     "there is no ~/.kube/config, and KUBECONFIG does not name another"}};
+
+/* A named server may get a runner of the cluster later, and says until then why
+ * the study waits. */
+static int ensure_cluster(struct cli *cli, const struct cluster *cluster,
+                          const char *file)
 {
     struct ht_error err;
-    struct runner_count count = {0};
+    struct runner_count count = {.engine = cluster->engine};
     if (cli->detached)
         return CLI_DONE;
     if (cli_runners_each(cli, count_runner, &count, &err) != HT_OK)
         return cli_fail_error(cli, &err);
-    if (count.slurm)
+    if (count.has_engine)
         return CLI_DONE;
-    if (own_runner_can_start(cli, OWN_RUNNER_SLURM))
-        return own_runner_start(cli, OWN_RUNNER_SLURM);
+    if (own_runner_can_start(cli, cluster->own))
+        return own_runner_start(cli, cluster->own);
     return cli_fail(cli, CLI_REFUSED,
-                    "%s runs on Slurm, to which this machine has no way\n"
-                    "  squeue is not in PATH, and neither SLURM_REST_URL nor "
-                    "HYPERTUNE_RUNNER_SLURM_SSH names a cluster",
-                    file);
+                    "%s runs on %s, to which this machine has no way\n  %s",
+                    file, cluster->name, cluster->missing);
 }
 
 int cli_runners_prepare(struct cli *cli, const struct job *job,
@@ -173,8 +187,10 @@ int cli_runners_prepare(struct cli *cli, const struct job *job,
     bool available = false;
     const struct pool *pool = job->pools;
     const struct pool *end = pool + job->n_pools;
-    if (job->run_on.engine != NULL && strcmp(job->run_on.engine, "slurm") == 0)
-        return ensure_slurm(cli, file);
+    for (size_t i = 0; i < sizeof clusters / sizeof *clusters; i++)
+        if (job->run_on.engine != NULL &&
+            strcmp(job->run_on.engine, clusters[i].engine) == 0)
+            return ensure_cluster(cli, &clusters[i], file);
     while (pool < end && pool->image == NULL)
         pool++;
     if (pool == end)

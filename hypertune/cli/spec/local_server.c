@@ -56,7 +56,8 @@ static bool await_end(pid_t pid)
 /* A runner that its server did not see end still writes in the folder. */
 static void await_runners(const struct local_server *server)
 {
-    static const char *const locks[] = {"runs", "runs/docker", "runs/slurm"};
+    static const char *const locks[] = {"runs", "runs/docker", "runs/slurm",
+                                        "runs/kubernetes"};
     const int64_t deadline = clock_monotonic_ms() + END_MS;
     for (size_t i = 0; i < sizeof locks / sizeof *locks; i++) {
         const char *lock =
