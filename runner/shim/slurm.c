@@ -27,8 +27,8 @@
 enum {
     FIRST_DELAY_MS = 100, /* between looks at a file that is awaited */
     LONGEST_DELAY_MS = 2000,
-    SEEN_MS = 2 * 60 * 1000,   /* for a file of one task to be seen by all, with
-                                  as much again for a busy node */
+    SEEN_MS = 90 * 1000, /* for a file of one task to be seen by all: a minute,
+                            and some more on a busy node */
     LEAST_TIME_MS = 60 * 1000, /* before the limit, for another trial */
 };
 

@@ -14,6 +14,9 @@ import tap
 from runner_process import Runner
 
 TRIALS = int(os.environ.get("HYPERTUNE_TRIALS", "16"))
+# Slurm may kill a task of two when its controller comes back; the other one
+# waits for a while, and later a requeued element for its turn.
+PATIENCE_S = 400
 # The master says that it begins, and has a curve.
 TRAINER = """
 import os, sys, time, hypertune
@@ -41,7 +44,7 @@ def spec(name, trials, **members):
             "parameters": {"x": {"type": "double", "min": 0.1, "max": 1}},
             "command": [sys.executable, "-c", TRAINER, "${x}",
                         begun_file(name)],
-            "args": "none", "slurm": {}, **members}
+            "args": "none", "grace": "2s", "slurm": {}, **members}
 
 
 def kill(process):
@@ -113,7 +116,7 @@ def check(name, trials):
 def quiet():
     harness.wait_until(lambda: not cluster.call(
         "squeue", "-h", "-t", "PENDING,RUNNING,COMPLETING").split(),
-        "the end of all elements")
+        "the end of all elements", PATIENCE_S)
 
 
 @contextlib.contextmanager
@@ -141,7 +144,8 @@ def survive(way, *options):
                 break
             with explained(runner):
                 harness.wait_until(lambda done=done: counts(names)[0] > done or
-                                   counts(names)[1], "a trial that succeeds")
+                                   counts(names)[1], "a trial that succeeds",
+                                   PATIENCE_S)
             restart()
             rounds += 1
         for name, trials in names.items():

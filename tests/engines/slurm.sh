@@ -21,7 +21,7 @@ on() {
     shift
     echo "on Slurm $version:"
     {
-        HYPERTUNE_TESTS_AT_ONCE=3 HYPERTUNE_TEST_SECONDS=360 \
+        HYPERTUNE_TESTS_AT_ONCE=3 HYPERTUNE_TEST_SECONDS=1200 \
             "$here/../run.sh" "$build" "$@" 2>&1 || : >"$work/failed"
     } | tee "$work/said.$version"
 }
