@@ -127,6 +127,7 @@ static const struct field metric_rows[] = {
     {"stdout", read_text_or_texts, JOB(stdout_patterns), .max = HT_MAX_METRICS,
      .place = DRAFT(stdout_patterns)},
     {"file", native_path, .offset = JOB(metrics_file)},
+    {"events", native_path, .offset = JOB(metrics_events)},
     {0}};
 
 static const struct field root_rows[] = {

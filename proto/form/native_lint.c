@@ -165,7 +165,8 @@ static void check_patterns(const struct field_reader *reader,
             good = false;
         }
     }
-    if (!found && good && job->n_metrics > 0 && job->metrics_file == NULL) {
+    if (!found && good && job->n_metrics > 0 && job->metrics_file == NULL &&
+        job->metrics_events == NULL) {
         field_warning(reader, at, "no pattern reads the objective %s",
                       job->metrics[0].name);
         diag_hint(reader->diag, "such as \"%s={%s}\"", job->metrics[0].name,

@@ -344,6 +344,7 @@ static void add_surroundings(cJSON *root, const struct job *job)
     cJSON *metrics = cJSON_CreateObject();
     json_add_strings(metrics, "stdout", &job->stdout_patterns);
     json_add_text(metrics, "file", job->metrics_file);
+    json_add_text(metrics, "events", job->metrics_events);
     json_add_filled(root, "metrics", metrics);
     if (job->metric_doctor != DOCTOR_PAUSE)
         json_add_string(root, "metricDoctor", "warn");

@@ -130,6 +130,7 @@ static const struct field hypertune_rows[] = {
     {"earlyStopping", field_place, .offset = DRAFT(early_stop)},
     {"stdoutPatterns", field_texts, JOB(stdout_patterns), .max = HT_MAX_ENV},
     {"metricsFile", field_text, .offset = JOB(metrics_file)},
+    {"metricsEvents", field_text, .offset = JOB(metrics_events)},
     {"metricDoctor", field_choose, JOB(metric_doctor),
      .choices = job_metric_doctors},
     {"notify", job_notify, .offset = JOB(notify)},

@@ -201,6 +201,7 @@ static void add_run(cJSON *hypertune, const struct job *job)
     add_resources(hypertune, job);
     json_add_strings(hypertune, "stdoutPatterns", &job->stdout_patterns);
     json_add_text(hypertune, "metricsFile", job->metrics_file);
+    json_add_text(hypertune, "metricsEvents", job->metrics_events);
     if (job->metric_doctor == DOCTOR_WARN)
         json_add_string(hypertune, "metricDoctor", "warn");
 }

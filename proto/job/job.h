@@ -274,7 +274,9 @@ struct job {
     bool rewrite_gcs;  /* gs://B/P is shown to trainers as /gcs/B/P */
     int64_t keep_best; /* outputs of so many best trials stay; 0: of all */
     struct strings stdout_patterns; /* 'acc={accuracy} step={step}' */
-    const char *metrics_file; /* JSON lines or CSV in the trial, or NULL */
+    const char *metrics_file;   /* JSON lines or CSV in the trial, or NULL */
+    const char *metrics_events; /* folder with event files of TensorBoard, below
+                                   the trial's own; or NULL */
 };
 
 /* Defaults of fields that a spec may leave out. */

@@ -13,6 +13,13 @@ const char *metrics_file_in_trial(const char *file)
     return file + strspn(file, "/");
 }
 
+const char *metrics_events_in_trial(const char *folder)
+{
+    return strcmp(folder, TRIAL_DIR_REFERENCE) == 0
+               ? ""
+               : metrics_file_in_trial(folder);
+}
+
 /* Whether some part of the path is "..". */
 static bool is_climbing(const char *file)
 {
@@ -82,15 +89,71 @@ struct member { /* where the file is said */
     const char *path;
 };
 
-static struct member find_member(const struct node *root)
+static struct member find_file(const struct node *root)
 {
-    const struct node *ours = node_find(root, "hypertune");
-    const struct node *metrics = node_find(root, "metrics");
-    if (ours != NULL && node_find(ours, "metricsFile") != NULL)
-        return (struct member){node_find(ours, "metricsFile"),
-                               "hypertune.metricsFile"};
-    return (struct member){metrics != NULL ? node_find(metrics, "file") : NULL,
-                           "metrics.file"};
+    const struct node *ours =
+        node_find(node_find(root, "hypertune"), "metricsFile");
+    const struct node *file = node_find(node_find(root, "metrics"), "file");
+    return ours != NULL ? (struct member){ours, "hypertune.metricsFile"}
+                        : (struct member){file, "metrics.file"};
+}
+
+static struct member find_events(const struct node *root)
+{
+    const struct node *ours =
+        node_find(node_find(root, "hypertune"), "metricsEvents");
+    const struct node *events = node_find(node_find(root, "metrics"), "events");
+    return ours != NULL ? (struct member){ours, "hypertune.metricsEvents"}
+                        : (struct member){events, "metrics.events"};
+}
+
+static const char *last_part(const char *path)
+{
+    size_t len = strlen(path);
+    while (len > 0 && path[len - 1] == '/')
+        len--;
+    while (len > 0 && path[len - 1] != '/')
+        len--;
+    return path + len;
+}
+
+/* A copy of the working folder has no event files of earlier runs. */
+static bool is_trials_own(const struct job *job, const char *folder)
+{
+    return metrics_events_in_trial(folder) != NULL ||
+           (folder[0] != '/' && (job->own_workdir || job->workdir == NULL ||
+                                 job_needs_images(job)));
+}
+
+void metrics_events_check(const struct node *root, const struct job *job,
+                          struct diag *diag)
+{
+    if (job->metrics_events == NULL || job->n_pools == 0)
+        return;
+    const struct member at = find_events(root);
+    const int line = at.node != NULL ? at.node->line : 0;
+    const int column = at.node != NULL ? at.node->column : 0;
+    const char *folder = job->metrics_events;
+    if (metrics_events_in_trial(folder) == NULL &&
+        strstr(folder, TRIAL_DIR_REFERENCE) != NULL) {
+        diag_error(diag, line, column, at.path,
+                   TRIAL_DIR_REFERENCE " must be the first part of it");
+        diag_hint(diag, "such as " TRIAL_DIR_REFERENCE "/logs");
+    } else if (is_climbing(folder)) {
+        diag_error(diag, line, column, at.path,
+                   "leaves the trial's own folder by \"..\"");
+    } else if (!is_trials_own(job, folder)) {
+        diag_error(diag, line, column, at.path,
+                   "all trials would write their event files there, and each "
+                   "would get values of others");
+        diag_hint(diag,
+                  "events: " TRIAL_DIR_REFERENCE "/%.60s (in quotes within "
+                  "braces), which the trainer writes in $HYPERTUNE_TRIAL_DIR%s",
+                  last_part(folder),
+                  folder[0] == '/' ? ""
+                                   : "; or workdir: own, a copy for each "
+                                     "trial");
+    }
 }
 
 void metrics_file_check(const struct node *root, const struct job *job,
@@ -98,7 +161,7 @@ void metrics_file_check(const struct node *root, const struct job *job,
 {
     if (job->metrics_file == NULL || job->n_pools == 0)
         return;
-    const struct member at = find_member(root);
+    const struct member at = find_file(root);
     const int line = at.node != NULL ? at.node->line : 0;
     const int column = at.node != NULL ? at.node->column : 0;
     const char *file = job->metrics_file;

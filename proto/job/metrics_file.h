@@ -1,5 +1,6 @@
-/* metrics_file.h - the file of `metrics: {file: NAME}`: where it lies, and
- * whether more than one trial would write there.
+/* metrics_file.h - the file of `metrics: {file: NAME}` and the folder of
+ * `metrics: {events: FOLDER}`: where they lie, and whether more than one trial
+ * would write there.
  *
  * Every part of the product asks here, so that what is refused, what waits and
  * what is read are one rule. */
@@ -14,6 +15,10 @@
 
 /* NAME of "${trialDir}/NAME"; NULL for any other. */
 const char *metrics_file_in_trial(const char *file);
+
+/* FOLDER of "${trialDir}/FOLDER", "" of "${trialDir}" alone; NULL for any
+ * other. */
+const char *metrics_events_in_trial(const char *folder);
 
 /* The file that all trials of the job have in common, its path tidied up as
  * text, in the arena; NULL when each replica has its own, or there is none. */
@@ -30,5 +35,8 @@ const char *metrics_file_repair(struct arena *arena, const struct job *job);
  * or resource that the settled job (its workdir is known) was read from. */
 void metrics_file_check(const struct node *root, const struct job *job,
                         struct diag *diag);
+/* The same for the folder of event files. */
+void metrics_events_check(const struct node *root, const struct job *job,
+                          struct diag *diag);
 
 #endif

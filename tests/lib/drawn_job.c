@@ -521,6 +521,7 @@ static void draw_run(struct job *job)
     draw_container(job);
     job->stdout_patterns = draw_strings();
     job->metrics_file = coin() ? draw_text() : NULL;
+    job->metrics_events = coin() ? draw_text() : NULL;
     job->job_dir = coin() ? draw_text() : NULL;
     job->output_dir = coin() ? arena_printf(arena, "/%s", draw_text()) : NULL;
     job->chief = coin();

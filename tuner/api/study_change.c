@@ -229,6 +229,7 @@ static enum ht_status read_whole_job(struct change *change,
         return status;
     tracker_board_check(core_options_of(change->call->core)->trackers, wanted,
                         "job.hypertune.", faults_of(change->call->req));
+    metrics_events_check(node, wanted, faults_of(change->call->req));
     wanted->name = change->job->name;
     if (wanted->captured_env.n == 0) /* what the shell of submit had */
         wanted->captured_env = change->job->captured_env;

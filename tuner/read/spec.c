@@ -323,6 +323,7 @@ static enum ht_status check_draft(struct reader *reader,
 {
     check_alone(root, job, diag);
     metrics_file_check(root, job, diag);
+    metrics_events_check(root, job, diag);
     webhook_board_check(reader->facts->webhooks, job, "", diag, diag);
     tracker_board_check(reader->facts->trackers, job, "", diag);
     if (now == NULL)

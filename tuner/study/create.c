@@ -140,6 +140,7 @@ static enum ht_status check_server(struct core *core, struct request *req,
     struct diag *errors = faults_of(req);
     diag_init(&making->warnings, req->arena, "request", NULL, 0);
     metrics_file_check(req->body, making->job, errors);
+    metrics_events_check(req->body, making->job, errors);
     can_run_check(core, making->job, errors, &making->warnings);
     fleet_check(core, making->job, &making->warnings);
     webhook_board_check(core_options_of(core)->webhooks, making->job,

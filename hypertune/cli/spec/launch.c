@@ -134,6 +134,7 @@ const char *cli_launch_settle(const struct cli_launch *launch, struct job *job)
     warn_of_containers(launch);
     settle_workdir(launch, job);
     metrics_file_check(launch->root, job, launch->diag);
+    metrics_events_check(launch->root, job, launch->diag);
     const struct pool *master = job->pools;
     for (size_t i = 0; i < job->n_pools && launch->diag->errors == 0; i++)
         if (i == 0 || master[i].command.items != master->command.items)

@@ -203,6 +203,7 @@ static void check_rest(const struct job *a, const struct job *b)
     check_container(a, b);
     CHECK(same_strings(a->stdout_patterns, b->stdout_patterns));
     CHECK(same_text(a->metrics_file, b->metrics_file));
+    CHECK(same_text(a->metrics_events, b->metrics_events));
     CHECK(same_strings(a->constraints, b->constraints));
     CHECK(a->kind == b->kind && a->chief == b->chief);
     CHECK(a->form == b->form);
@@ -269,7 +270,8 @@ static void make_native(struct job *job)
         if (job->pools[i].machine == NULL)
             job->pools[i].machine = job->pools[0].machine;
     }
-    const char **texts[] = {&job->metrics_file, &job->job_dir};
+    const char **texts[] = {&job->metrics_file, &job->metrics_events,
+                            &job->job_dir};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         if (*texts[i] && **texts[i] == '\0')
             *texts[i] = NULL;

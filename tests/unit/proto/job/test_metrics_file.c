@@ -59,6 +59,7 @@ static void expect(const char *lines, const struct job *job, const char *want)
     diag_init(&diag, arena, "spec", lines, strlen(lines));
     const struct node *root = node_read(arena, lines, strlen(lines), &diag);
     metrics_file_check(root, job, &diag);
+    metrics_events_check(root, job, &diag);
     text_puts(&said, "");
     diag_print(&diag, &said);
     if (want == NULL)
@@ -105,6 +106,41 @@ static void a_name_that_leaves_its_folder_is_refused(void)
     expect(spec, &job, NULL);
 }
 
+static void event_files_are_in_a_folder_of_the_trial(void)
+{
+    static const char spec[] = "metrics: {events: x}\n";
+    struct pool pool;
+    struct job job = make_job(NULL, &pool);
+    job.parallel = 1; /* what earlier trials wrote is there, too */
+    job.metrics_events = "${trialDir}";
+    expect(spec, &job, NULL);
+    job.metrics_events = "${trialDir}/logs";
+    expect(spec, &job, NULL);
+    job.metrics_events = "logs/${trialDir}";
+    expect(spec, &job, "must be the first part");
+    job.metrics_events = "${trialDir}/../logs";
+    expect(spec, &job, "leaves the trial's own folder");
+    job.metrics_events = "sub/logs/";
+    expect(spec, &job, "1:19");
+    expect(spec, &job, "metrics.events: all trials would write");
+    expect(spec, &job, "events: ${trialDir}/logs/ (in quotes");
+    expect(spec, &job, "; or workdir: own");
+    expect("{\"hypertune\":{\"metricsEvents\":\"x\"}}", &job,
+           "hypertune.metricsEvents");
+    job.own_workdir = true;
+    expect(spec, &job, NULL);
+    job.metrics_events = "/data/logs";
+    expect(spec, &job, "each would get values of others");
+    job.own_workdir = false;
+    job.metrics_events = "logs";
+    pool.image = "i";
+    expect(spec, &job, NULL);
+    job.metrics_events = "/logs";
+    expect(spec, &job, "each would get values of others");
+    job.n_pools = 0; /* clients run the trials */
+    expect(spec, &job, NULL);
+}
+
 int main(void)
 {
     json_init();
@@ -113,6 +149,7 @@ int main(void)
     RUN(a_file_of_each_trial_is_not_shared);
     RUN(a_shared_file_is_for_one_process_at_a_time);
     RUN(a_name_that_leaves_its_folder_is_refused);
+    RUN(event_files_are_in_a_folder_of_the_trial);
     arena_free(arena);
     return check_done();
 }
