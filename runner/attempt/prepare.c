@@ -8,6 +8,7 @@
 
 #include "proto/base/file_tree.h"
 #include "proto/base/limits.h"
+#include "proto/job/metrics_file.h"
 #include "runner/attempt/outputs.h"
 #include "runner/attempt/replica_env.h"
 #include "runner/base/credentials.h"
@@ -122,6 +123,19 @@ static enum ht_status make_outputs(const struct site *site, const char *here,
     return outputs_share(root, here, true, err);
 }
 
+/* Only the master's results count. */
+static const char *events_folder(struct arena *arena,
+                                 const struct replica_env *env)
+{
+    const char *folder = env->order->metrics_events;
+    if (folder == NULL || env->replica > 0)
+        return NULL;
+    const char *rest = metrics_events_in_trial(folder);
+    if (rest != NULL || env->view->copied == NULL)
+        return rest != NULL ? rest : folder;
+    return arena_printf(arena, "%s/%s", folder_workdir(arena, "."), folder);
+}
+
 static enum ht_status prepare_replica(const struct replica_env *env,
                                       const char *folder, struct arena *arena,
                                       struct ht_error *err)
@@ -153,6 +167,8 @@ static enum ht_status prepare_replica(const struct replica_env *env,
         .state = view->copied != NULL
                      ? seen_path(arena, env->site, env->site->state)
                      : NULL,
+        .events = events_folder(arena, env),
+        .metrics = order->metrics,
         .timeout_ms = order->timeout_ms,
         .grace_ms = order->grace_ms,
         .boot = !env->site->elastic && procfs_boot(boot) ? boot : NULL,

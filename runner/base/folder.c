@@ -136,6 +136,10 @@ enum ht_status folder_write_launch(const char *folder,
         json_put_string(&out, "leftOut", launch->left_out);
     if (launch->state != NULL)
         json_put_string(&out, "state", launch->state);
+    if (launch->events != NULL) {
+        json_put_string(&out, "events", launch->events);
+        json_put_strings(&out, "metrics", &launch->metrics);
+    }
     json_put_int(&out, "timeoutMs", launch->timeout_ms);
     json_put_int(&out, "graceMs", launch->grace_ms);
     if (launch->boot != NULL)
@@ -157,6 +161,7 @@ enum ht_status folder_read_launch(struct arena *arena, const char *folder,
         .copied = node_get_string(map, "copied", NULL),
         .left_out = node_get_string(map, "leftOut", NULL),
         .state = node_get_string(map, "state", NULL),
+        .events = node_get_string(map, "events", NULL),
         .timeout_ms = node_get_int(map, "timeoutMs", 0),
         .grace_ms = node_get_int(map, "graceMs", JOB_GRACE_MS),
         .boot = node_get_string(map, "boot", NULL),
@@ -168,6 +173,10 @@ enum ht_status folder_read_launch(struct arena *arena, const char *folder,
     if (!json_read_strings(arena, node_find(map, "inherit"), SIZE_MAX,
                            &read.inherited))
         return ht_fail(err, HT_CORRUPT, "launch.json: inherit is not texts");
+    if (read.events != NULL &&
+        !json_read_strings(arena, node_find(map, "metrics"), HT_MAX_METRICS,
+                           &read.metrics))
+        return ht_fail(err, HT_CORRUPT, "launch.json: metrics is not texts");
     const struct node *env = node_find(map, "env");
     if (env == NULL || !json_read_pairs(arena, env, SIZE_MAX, &read.env))
         return ht_fail(err, HT_CORRUPT, "launch.json: env is not pairs");
@@ -241,10 +250,12 @@ enum ht_status folder_read_shim(const char *folder, struct process *process,
  * that a trial did not write, or a link, is none of ours. */
 static enum ht_status sync_results(const char *folder, struct ht_error *err)
 {
-    static const char *const names[] = {"reports.jsonl", "output.metrics"};
+    static const char *const names[] = {"reports.jsonl", "output.metrics",
+                                        FOLDER_EVENTS};
+    enum { N_NAMES = sizeof names / sizeof *names };
     enum ht_status status = HT_OK;
     char path[PATH_MAX];
-    for (size_t i = 0; status == HT_OK && i < 2; i++) {
+    for (size_t i = 0; status == HT_OK && i < N_NAMES; i++) {
         snprintf(path, sizeof path, "%s/%s", folder, names[i]);
         const int fd =
             open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);

@@ -26,6 +26,10 @@ struct launch {
     const char *copied;       /* workdir is made as a copy of this; or NULL */
     const char *left_out;     /* ... without this relative path; or NULL */
     const char *state;        /* ... and the runner's folder of attempts */
+    const char *events;       /* below the replica's folder: where event files
+                                 of TensorBoard are; or NULL. A copy is made
+                                 without such files */
+    struct strings metrics;   /* the names of scalars wanted from there */
     int64_t timeout_ms;       /* 0: none */
     int64_t grace_ms;         /* SIGTERM to SIGKILL */
     const char
@@ -83,6 +87,11 @@ void folder_describe_workdir(int code, const char *workdir,
 /* Of the files here: a container's user reads them and may remove them; other
  * users cannot enter the attempt's folder. */
 enum { FOLDER_FILE_MODE = 0644 };
+
+/* Measurements from event files of TensorBoard, by the shim; and what the name
+ * of such a file contains. */
+#define FOLDER_EVENTS "events.jsonl"
+#define FOLDER_EVENT_FILE "tfevents"
 
 /* What the trainer used, by the shim: proto/job/usage.h. */
 #define FOLDER_USAGE "usage.json"

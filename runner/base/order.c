@@ -311,6 +311,7 @@ static const char *read_order(struct order *order, const struct node *map)
     order->location = node_get_string(map, "location", NULL);
     order->job_name = node_get_string(map, "jobName", "");
     order->metrics_file = node_get_string(map, "metricsFile", NULL);
+    order->metrics_events = node_get_string(map, "metricsEvents", NULL);
     order->tuning = strcmp(node_get_string(map, "kind", ""), "custom") != 0;
     order->substitute = node_get_bool(map, "substitute", false);
     order->own_workdir = node_get_bool(map, "ownWorkdir", false);

@@ -81,9 +81,10 @@ struct order {
     int64_t resume_step;
     struct strings metrics; /* objective first; empty: there is none */
     struct strings stdout_patterns;
-    const char *metrics_file; /* in the trial, or NULL */
-    bool substitute;          /* ${trialDir} is replaced in words and values */
-    bool own_workdir;         /* a replica starts in a copy of its workdir */
+    const char *metrics_file;   /* in the trial, or NULL */
+    const char *metrics_events; /* folder in the trial, or NULL */
+    bool substitute;  /* ${trialDir} is replaced in words and values */
+    bool own_workdir; /* a replica starts in a copy of its workdir */
     struct order_code code;
     struct pairs params; /* name and value as arguments show them */
     struct pairs

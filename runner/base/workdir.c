@@ -201,6 +201,8 @@ static enum ht_status copy_entry(struct copying *copying,
     const char *left_out = copying->order->left_out;
     if (left_out != NULL && strcmp(path, left_out) == 0)
         return HT_OK;
+    if (copying->order->no_events && strstr(name, FOLDER_EVENT_FILE) != NULL)
+        return HT_OK;
     if (fstatat(folder->from, name, &status, AT_SYMLINK_NOFOLLOW) != 0)
         return errno == ENOENT ? HT_OK : fail(copying, folder, name);
     if (++copying->entries > WORKDIR_ENTRIES)

@@ -7,6 +7,8 @@
 #ifndef HT_RUNNER_BASE_WORKDIR_H
 #define HT_RUNNER_BASE_WORKDIR_H
 
+#include <stdbool.h>
+
 #include "proto/base/error.h"
 
 /* Limits of a copy: files, folders and links; bytes without the shared ones. */
@@ -16,6 +18,7 @@ struct workdir_order {
     const char *from;     /* the folder */
     const char *into;     /* does not exist yet; its parent does */
     const char *left_out; /* a file of it, relative, or NULL */
+    bool no_events;       /* event files of TensorBoard are left out */
     const char *state;    /* a folder below that is left out, or NULL */
 };
 

@@ -61,7 +61,8 @@ static enum names_file of_replica(const char *name)
                                        NULL};
     static const char *const whole[] = {"shim.json", "usage.json", "exit.json",
                                         NULL};
-    static const char *const grow[] = {"reports.jsonl", "output.metrics", NULL};
+    static const char *const grow[] = {"reports.jsonl", "output.metrics",
+                                       "events.jsonl", NULL};
     if (fits_any(name, ours))
         return NAMES_OURS;
     if (fits_any(name, whole))

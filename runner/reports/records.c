@@ -8,6 +8,7 @@
 #include "proto/base/limits.h"
 #include "proto/base/log.h"
 #include "proto/job/pattern.h"
+#include "runner/base/folder.h"
 #include "runner/base/hash_map.h"
 #include "runner/base/json.h"
 #include "runner/base/tail.h"
@@ -28,7 +29,7 @@ struct records {
     struct metrics_seen seen;
     struct arena *arena;   /* paths, patterns */
     struct arena *scratch; /* one line */
-    struct tail reports, foreign, saved;
+    struct tail reports, foreign, saved, events;
     struct results_file file;
     size_t n_patterns;
     struct pattern **patterns;
@@ -104,7 +105,12 @@ struct records *records_new(const struct order *order, size_t replica,
               arena_printf(arena, "%s/output.metrics", folder));
     tail_init(&records->saved,
               arena_printf(arena, "%s/checkpoints.jsonl", folder));
+    tail_init(&records->events,
+              order->metrics_events != NULL
+                  ? arena_printf(arena, "%s/" FOLDER_EVENTS, folder)
+                  : NULL);
     tail_trust(&records->saved, guest, false);
+    tail_trust(&records->events, guest, false);
     tail_trust(&records->reports, guest, false);
     tail_trust(&records->foreign, guest, false);
     results_file_init(&records->file, order, replica, folder, guest,
@@ -188,6 +194,17 @@ bool records_take_checkpoint(struct records *records,
     return true;
 }
 
+/* Queues a record that has a number of its writer's. */
+static void take_numbered(struct records *records, const struct report *report,
+                          int64_t after)
+{
+    int64_t *taken = hash_map_at(&records->taken, report->writer);
+    if (report->seq <= *taken)
+        return;
+    *taken = report->seq;
+    queue_record(records, report, after);
+}
+
 /* ---- libhypertune's file ---- */
 
 static void take_report(void *context, const char *line, size_t len,
@@ -204,15 +221,39 @@ static void take_report(void *context, const char *line, size_t len,
         records->malformed++;
         return;
     }
-    int64_t *taken = hash_map_at(&records->taken, report.writer);
     note(records, &report, "reports.jsonl", records->reports.line);
     note_checkpoint(records, report.checkpoint,
                     report.has_step ? report.step : -1);
-    if (report.seq <= *taken)
-        return;
-    *taken = report.seq;
     const bool delivered = records->order->report_url != NULL;
-    queue_record(records, &report, delivered ? records->next_beat : 0);
+    take_numbered(records, &report, delivered ? records->next_beat : 0);
+}
+
+/* ---- what the shim read in event files of TensorBoard ---- */
+
+/* A line of events.jsonl, see proto/README.md section 5. */
+static void take_event(void *context, const char *line, size_t len,
+                       int64_t offset)
+{
+    struct records *records = context;
+    struct report report;
+    (void)offset;
+    arena_reset(records->scratch);
+    const struct node *map = len <= HT_MAX_REPORT_LINE
+                                 ? json_read_map(records->scratch, line, len)
+                                 : NULL;
+    const char *fault = node_get_string(map, "fault", NULL);
+    if (fault != NULL) {
+        folder_log_line(records->output.folder, "%s", fault);
+        return;
+    }
+    if (report_read(records->scratch, map, &report, NULL) != HT_OK ||
+        records->n_taken == MOST_RECORDS) {
+        records->malformed++;
+        return;
+    }
+    note(records, &report, FOLDER_EVENTS, records->events.line);
+    if (report.writer != 0) /* else no metric of the study */
+        take_numbered(records, &report, 0);
 }
 
 /* ---- cloudml-hypertune's file ---- */
@@ -349,6 +390,8 @@ bool records_collect(struct records *records, int64_t next_beat, bool final)
                       records);
     more |=
         tail_read(&records->saved, COLLECT_BYTES, final, take_saved, records);
+    more |=
+        tail_read(&records->events, COLLECT_BYTES, final, take_event, records);
     more |= results_file_read(&records->file, COLLECT_BYTES, final);
     if (records->n_patterns > 0)
         more |= read_output(records, final);
@@ -387,5 +430,6 @@ uint64_t records_skipped(const struct records *records)
 {
     return records->malformed + records->reports.skipped +
            records->foreign.skipped + records->saved.skipped +
-           records->file.skipped + records->file.tail.skipped;
+           records->events.skipped + records->file.skipped +
+           records->file.tail.skipped;
 }

@@ -1,6 +1,6 @@
 /* records.h - every measurement of one replica, from all sources:
  * libhypertune's file, cloudml-hypertune's, the user's metrics file, lines on
- * stdout.
+ * stdout, event files of TensorBoard.
  *
  * Nothing is kept on disk: a restarted runner reads all again, and the server
  * recognises a record by its key. */

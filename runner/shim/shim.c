@@ -23,10 +23,11 @@
 #include "runner/base/procfs.h"
 #include "runner/element/element.h"
 #include "runner/element/image.h"
-#include "runner/element/modules.h"
 #include "runner/shim/confine.h"
+#include "runner/shim/event_folder.h"
 #include "runner/shim/filter.h"
 #include "runner/shim/image.h"
+#include "runner/shim/launch.h"
 #include "runner/shim/log.h"
 #include "runner/shim/meter.h"
 #include "runner/shim/trainer.h"
@@ -65,7 +66,8 @@ struct shim {
     struct trainer trainer;
     struct shim_log logs[2];
     struct meter meter;
-    bool in_image; /* the trainer is in a container of a tool */
+    struct event_folder *events; /* NULL: its files are not read */
+    bool in_image;               /* the trainer is in a container of a tool */
     bool ended;
     int wait_status;
     enum phase phase;
@@ -137,72 +139,6 @@ static enum ht_status announce(const struct shim *shim, struct ht_error *err)
     return folder_write_shim(shim->folder, &self, err);
 }
 
-/* Adds the variables; one that is there is replaced or stays. */
-static void add_variables(struct arena *arena, struct launch *launch,
-                          const struct pairs *added, bool replaced)
-{
-    const size_t room = launch->env.n + added->n + 1;
-    struct pair *items = arena_alloc(arena, room, sizeof *items);
-    size_t n = 0;
-    for (; n < launch->env.n; n++)
-        items[n] = launch->env.items[n];
-    for (size_t i = 0; i < added->n; i++) {
-        size_t k = 0;
-        while (k < launch->env.n &&
-               strcmp(items[k].name, added->items[i].name) != 0)
-            k++;
-        if (k == launch->env.n)
-            items[n++] = added->items[i];
-        else if (replaced)
-            items[k] = added->items[i];
-    }
-    launch->env = (struct pairs){.n = n, .items = items};
-}
-
-/* Variables that the container sets best, such as its user's HOME. */
-static void take_inherited(struct arena *arena, struct launch *launch)
-{
-    const struct strings *names = &launch->inherited;
-    struct pair *items = arena_alloc(arena, names->n + 1, sizeof *items);
-    size_t n = 0;
-    for (size_t i = 0; i < names->n; i++) {
-        const char *value = getenv(names->items[i]);
-        if (value != NULL)
-            items[n++] = (struct pair){.name = names->items[i], .value = value};
-    }
-    const struct pairs found = {.n = n, .items = items};
-    add_variables(arena, launch, &found, false);
-}
-
-/* A container has no folder and no module of the node. */
-static struct pairs given_to_image(struct arena *arena,
-                                   const struct pairs *given)
-{
-    struct pair *items = arena_alloc(arena, given->n + 1, sizeof *items);
-    size_t n = 0;
-    for (size_t i = 0; i < given->n; i++)
-        if (strcmp(given->items[i].name, "TMPDIR") != 0)
-            items[n++] = given->items[i];
-    return (struct pairs){.n = n, .items = items};
-}
-
-static void fit_into_batch(struct arena *arena, struct launch *launch,
-                           const struct shim_batch *batch, bool in_image)
-{
-    if (batch->addresses.n > 0)
-        addresses_put(arena, &batch->addresses, launch);
-    if (!in_image)
-        modules_put(arena, &batch->modules, launch);
-    const struct pairs given =
-        in_image ? given_to_image(arena, &batch->given) : batch->given;
-    add_variables(arena, launch, &given, true);
-    add_variables(arena, launch, &batch->defaults, false);
-    if (batch->workdir != NULL && launch->workdir == NULL)
-        launch->workdir = batch->workdir;
-    launch->boot = NULL; /* of the runner's machine */
-    launch->in_batch = !batch->in_pod;
-}
-
 static enum ht_status prepare(struct shim *shim, struct ht_error *err)
 {
     if (getsid(0) != getpid())
@@ -215,7 +151,7 @@ static enum ht_status prepare(struct shim *shim, struct ht_error *err)
         folder_read_launch(shim->arena, shim->folder, &shim->launch, err);
     shim->in_image = shim->batch != NULL && image_is_wanted(shim->folder);
     if (status == HT_OK && shim->batch != NULL)
-        fit_into_batch(shim->arena, &shim->launch, shim->batch, shim->in_image);
+        launch_fit(shim->arena, &shim->launch, shim->batch, shim->in_image);
     if (status == HT_OK)
         status = shim_log_open(&shim->logs[0], shim->folder_fd, "stdout", err);
     if (status == HT_OK)
@@ -223,7 +159,7 @@ static enum ht_status prepare(struct shim *shim, struct ht_error *err)
     if (status == HT_OK)
         status = announce(shim, err);
     if (status == HT_OK)
-        take_inherited(shim->arena, &shim->launch);
+        launch_inherit(shim->arena, &shim->launch);
     if (status == HT_OK && shim->in_image)
         status = image_wrap(shim->arena, shim->folder, &shim->batch->container,
                             &shim->launch, err);
@@ -382,6 +318,9 @@ static void look_at_clock(struct shim *shim)
     if (now >= shim->kill_at)
         kill_trainer(shim);
     meter_tick(&shim->meter, now);
+    const char *fault = event_folder_tick(shim->events, now);
+    if (fault != NULL)
+        end_trainer(shim, OUTCOME_FAILED, false, fault);
 }
 
 /* ---- the loop ---- */
@@ -456,6 +395,7 @@ static int wait_ms(const struct shim *shim)
     int64_t wake = earlier(shim->timeout_at, shim->kill_at);
     wake = earlier(wake, shim->limit_at);
     wake = earlier(wake, shim->meter.due_at);
+    wake = earlier(wake, event_folder_due(shim->events));
     if (shim->watch < 0)
         wake = earlier(wake, shim->poll_at);
     if (wake == INT64_MAX)
@@ -521,11 +461,32 @@ static bool prepare_guest(struct shim *shim, uid_t *uid)
     return false;
 }
 
+static bool begin_events(struct shim *shim, uid_t uid)
+{
+    struct ht_error err;
+    if (event_folder_begin(&shim->launch, shim->folder, uid, &shim->events,
+                           &err) == HT_OK)
+        return true;
+    folder_end(&shim->ending, OUTCOME_LOST, "%s", err.text);
+    return false;
+}
+
+static void end_events(struct shim *shim)
+{
+    bool lost;
+    const char *fault = event_folder_end(shim->events, &lost);
+    if (lost)
+        folder_end(&shim->ending, OUTCOME_LOST,
+                   "what its event files measure could not be written");
+    else if (fault != NULL && shim->ending.outcome != OUTCOME_LOST)
+        folder_end(&shim->ending, OUTCOME_FAILED, "%s", fault);
+}
+
 static void run_trainer(struct shim *shim)
 {
     shim->ending.started_ms = clock_wall_ms();
     uid_t uid;
-    if (!prepare_guest(shim, &uid) ||
+    if (!prepare_guest(shim, &uid) || !begin_events(shim, uid) ||
         !trainer_start(&shim->launch, shim->folder, uid, &shim->trainer,
                        &shim->ending))
         return;
@@ -557,6 +518,7 @@ static void run_trainer(struct shim *shim)
                    SIGKILL);
     if (shim->phase != PHASE_RUNNING)
         folder_end(&shim->ending, ordered.outcome, "%s", ordered.reason);
+    end_events(shim);
 }
 
 static int finish(struct shim *shim)
@@ -606,6 +568,7 @@ int shim_run(const char *folder, const struct shim_batch *batch)
         }
         code = finish(shim);
     }
+    event_folder_free(shim->events);
     arena_free(shim->arena);
     free(shim);
     return code;

@@ -104,6 +104,7 @@ static bool copy_workdir(const struct launch *launch, char text[HT_MAX_REASON])
     const struct workdir_order order = {.from = launch->copied,
                                         .into = launch->workdir,
                                         .left_out = launch->left_out,
+                                        .no_events = launch->events != NULL,
                                         .state = launch->state};
     struct ht_error err;
     if (launch->copied == NULL || workdir_copy(&order, &err) == HT_OK)

@@ -9,6 +9,7 @@ import tempfile
 import engines
 import harness
 import tap
+import tfevents
 import tree
 from engines import PYTHON, shell, spec
 
@@ -65,6 +66,15 @@ class Trials:
         tap.equal(self._steps("shell"), [(1, 0.25), (2, 0.5)])
         value = trial["params"]["x"] if "params" in trial else None
         tap.equal(float(self._lines("shell")[0]), value)
+
+    def event_files_of_tensorboard_are_read_in_the_container(self):
+        trial = self._succeed(spec("events", shell(
+            "cd $HYPERTUNE_TRIAL_DIR && " +
+            tfevents.shell_of("logs/eval", ("score", 0.25, 1),
+                              ("score", 0.5, 2))),
+            metrics={"events": "logs"}))
+        tap.equal(trial["objective"], 0.5)
+        tap.equal(self._steps("events"), [(1, 0.25), (2, 0.5)])
 
     def its_use_of_the_machine_is_measured(self):
         self._succeed(spec("used", ["python3", "-c", (

@@ -7,6 +7,7 @@ import os
 import harness
 import pod_trials
 import tap
+import tfevents
 from pod_trials import UNTIL_GO, shell, spec
 
 if os.geteuid() != 0 and "HT_KUBECONFIG" not in os.environ:
@@ -44,6 +45,17 @@ def a_trial_has_its_files_command_and_environment():
     tap.equal((lines[0], lines[2]), ("/hypertune/trial", "of the job"))
     tap.equal(json.loads(lines[1])["task"]["type"], "master")
     tap.equal(server.output("files", "stderr"), "words\n")
+
+
+def event_files_of_tensorboard_are_read_in_the_pod():
+    trial = server.run(spec("events", shell(tfevents.shell_of(
+        "${trialDir}/logs/eval", ("score", 0.25, 1), ("score", 0.5, 2))),
+        goal="maximize eval/score", metrics={"events": "${trialDir}/logs"}))
+    tap.equal((trial["state"], trial["objective"]), ("SUCCEEDED", 0.5),
+              trial["reason"])
+    tap.equal([(int(one["step"]), one["metrics"]["eval/score"])
+               for one in server.measurements("events", 1)],
+              [(1, 0.25), (2, 0.5)])
 
 
 def a_failure_has_its_exit_code():
@@ -221,6 +233,7 @@ with pod_trials.cluster_here() as cluster, pod_trials.Server(
         cluster) as server:
     tap.run([a_study_of_three_trials_finds_its_best,
              a_trial_has_its_files_command_and_environment,
+             event_files_of_tensorboard_are_read_in_the_pod,
              a_failure_has_its_exit_code, a_person_stops_a_trial,
              a_trial_outlives_the_server_and_the_runner,
              a_cut_connection_comes_again, an_evicted_pod_is_a_new_attempt,

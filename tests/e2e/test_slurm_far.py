@@ -7,6 +7,7 @@ import sys
 import harness
 import slurm_far
 import tap
+import tfevents
 
 # In a folder of its person, of which the cluster gets a copy.
 CODE = """
@@ -52,6 +53,17 @@ def code_and_a_metrics_file():
         far.quiet()
 
 
+def event_files_of_tensorboard():
+    with slurm_far.Runner(far, "events") as one:
+        command = ["sh", "-c", tfevents.shell_of(
+            "${trialDir}/logs", ("score", 0.25, 1), ("score", 0.5, 2))]
+        far.server.submit(far.spec("events", one, 1, command,
+                                   metrics={"events": "${trialDir}/logs"}))
+        far.succeeded("events")
+        tap.equal(far.scores("events", 1), [0.25, 0.5])
+        far.quiet()
+
+
 def a_stop():
     with slurm_far.Runner(far, "stop") as one:
         far.server.submit(far.counting("stop", one, 500, 500))
@@ -87,4 +99,5 @@ def a_checkpoint():
 
 
 with slurm_far.Far() as far:
-    tap.run([trials_end_well, code_and_a_metrics_file, a_stop, a_checkpoint])
+    tap.run([trials_end_well, code_and_a_metrics_file,
+             event_files_of_tensorboard, a_stop, a_checkpoint])

@@ -1,5 +1,5 @@
-"""tfevents - reads TensorBoard's event files without TensorFlow: the frames
-with their checksums, and of the messages what tests look at."""
+"""tfevents - reads and writes TensorBoard's event files without TensorFlow: the
+frames with their checksums, and of the messages what tests look at."""
 
 import struct
 
@@ -18,10 +18,14 @@ def crc32c(data):
     return crc ^ 0xffffffff
 
 
-def check(data, stored):
+def masked(data):
     crc = crc32c(data)
-    crc = ((crc >> 15 | crc << 17) + 0xa282ead8) & 0xffffffff
-    if struct.pack("<I", crc) != stored:
+    return struct.pack("<I", ((crc >> 15 | crc << 17) + 0xa282ead8) &
+                       0xffffffff)
+
+
+def check(data, stored):
+    if masked(data) != stored:
         raise AssertionError("a checksum is wrong")
 
 
@@ -112,3 +116,49 @@ def read(path):
                 one.update(hparams(plugin[2][0]))
         found.append(one)
     return found
+
+
+# ---- writing ----
+
+def number(value):
+    """A varint."""
+    value &= (1 << 64) - 1
+    out = bytearray()
+    while value > 0x7f:
+        out.append(value & 0x7f | 0x80)
+        value >>= 7
+    return bytes(out + bytes([value]))
+
+
+def member(field, data):
+    return number(field << 3 | 2) + number(len(data)) + data
+
+
+def record(event):
+    head = struct.pack("<Q", len(event))
+    return head + masked(head) + event + masked(event)
+
+
+def version(wall):
+    return record(b"\x09" + struct.pack("<d", wall) +
+                  member(3, b"brain.Event:2"))
+
+
+def event(tag, value, step, wall, tensor=False):
+    """A scalar's record, of the old kind or as a tensor."""
+    if tensor:
+        content = member(8, b"\x08\x01" + member(2, b"") +
+                         member(4, struct.pack("<f", value)))
+    else:
+        content = b"\x15" + struct.pack("<f", value)
+    summary = member(1, member(1, tag.encode()) + content)
+    return record(b"\x09" + struct.pack("<d", wall) +
+                  b"\x10" + number(step) + member(5, summary))
+
+
+def shell_of(folder, *events):
+    """Words of a shell that write the records of (tag, value, step) there."""
+    data = version(1.5) + b"".join(event(*one, 1.5 + one[2])
+                                   for one in events)
+    return "mkdir -p %s && printf '%s' >%s/events.out.tfevents.1" % (
+        folder, "".join("\\%03o" % byte for byte in data), folder)

@@ -252,6 +252,18 @@ static void hint_patterns(struct doctor *doctor)
                               patterns->n > 1 ? " or another pattern" : ""));
 }
 
+static void hint_events(struct doctor *doctor)
+{
+    const char *folder = doctor->symptoms->job->metrics_events;
+    bool found = doctor->symptoms->evidence == NULL;
+    for (size_t i = 0; i < doctor->n_seen; i++)
+        found = found || strcmp(doctor->seen[i].file, "events.jsonl") == 0;
+    if (!found && folder != NULL)
+        add_hint(doctor, arena_printf(doctor->arena,
+                                      "no event file below %.128s has a scalar",
+                                      folder));
+}
+
 static void hint_elsewhere(struct doctor *doctor)
 {
     const char *path =
@@ -329,6 +341,7 @@ metric_doctor_examine(struct arena *arena,
     hint_replicas(&doctor);
     hint_nearest(&doctor, nearest);
     hint_file(&doctor);
+    hint_events(&doctor);
     hint_line(&doctor);
     hint_patterns(&doctor);
     hint_elsewhere(&doctor);

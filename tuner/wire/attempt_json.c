@@ -139,6 +139,7 @@ static void add_metrics(const struct lease_facts *facts, cJSON *out)
         json_push_string(metrics, job->metrics[i].name);
     attempt_add_strings(out, "stdoutPatterns", &job->stdout_patterns);
     json_add_string(out, "metricsFile", job->metrics_file);
+    json_add_text(out, "metricsEvents", job->metrics_events);
 }
 
 /* What a runner on another machine makes the working folders from. */

@@ -30,18 +30,19 @@ static bool ends_with(const char *path, const char *end)
 
 static void results_are_synced_before_the_end(void)
 {
-    static const char *const names[] = {"/reports.jsonl", "/output.metrics"};
+    static const char *const names[] = {"/reports.jsonl", "/output.metrics",
+                                        "/events.jsonl"};
     char folder[] = "/tmp/ht-synced-XXXXXX", path[64], command[64];
     CHECK(mkdtemp(folder) != NULL);
-    for (size_t i = 0; i < 2; i++) {
+    for (size_t i = 0; i < 3; i++) {
         snprintf(path, sizeof path, "%s%s", folder, names[i]);
         FILE *file = fopen(path, "w");
         CHECK(file != NULL && fputs("{}\n", file) >= 0 && fclose(file) == 0);
     }
     const struct ending ending = {.outcome = OUTCOME_SUCCEEDED, .reason = ""};
     CHECK(folder_write_exit(folder, &ending, NULL) == HT_OK);
-    CHECK(n_synced >= 3);
-    for (size_t i = 0; i < 2; i++)
+    CHECK(n_synced >= 4);
+    for (size_t i = 0; i < 3; i++)
         CHECK(ends_with(synced[i], names[i]));
     snprintf(command, sizeof command, "rm -r %s", folder);
     CHECK(system(command) == 0);

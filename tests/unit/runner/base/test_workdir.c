@@ -48,6 +48,13 @@ static void stage(void)
     put("data", "outside", 0644);
 }
 
+static enum ht_status copy_without_events(void)
+{
+    const struct workdir_order order = {
+        .from = path_of("from"), .into = path_of("into"), .no_events = true};
+    return workdir_copy(&order, NULL);
+}
+
 static enum ht_status copy(const char *left_out, const char *state,
                            struct ht_error *err)
 {
@@ -86,6 +93,19 @@ static void the_metrics_file_is_left_out(void)
     CHECK(copy("sub//out.csv", NULL, NULL) == HT_OK);
     CHECK_TEXT(read_back("into/out.csv"), "left");
     CHECK(read_back("into/sub/out.csv") == NULL);
+}
+
+static void event_files_are_left_out_if_wanted(void)
+{
+    stage();
+    put("from/sub/events.out.tfevents.1.host", "left", 0644);
+    CHECK(copy_without_events() == HT_OK);
+    CHECK(read_back("into/sub/events.out.tfevents.1.host") == NULL);
+    CHECK_TEXT(read_back("into/sub/out.csv"), "kept");
+    stage();
+    put("from/sub/events.out.tfevents.1.host", "left", 0644);
+    CHECK(copy(NULL, NULL, NULL) == HT_OK);
+    CHECK_TEXT(read_back("into/sub/events.out.tfevents.1.host"), "left");
 }
 
 static void links_lead_where_they_led(void)
@@ -159,6 +179,7 @@ int main(void)
     runner_fixture_init();
     RUN(files_folders_modes_and_times_are_kept);
     RUN(the_metrics_file_is_left_out);
+    RUN(event_files_are_left_out_if_wanted);
     RUN(links_lead_where_they_led);
     RUN(what_is_ours_or_no_file_is_left_out);
     RUN(a_copy_below_its_folder_ends);

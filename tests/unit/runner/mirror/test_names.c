@@ -41,6 +41,7 @@ static void files_of_an_attempt_go_their_way(void)
         {"worker-1/stderr.000001048576.log", NAMES_GROWS},
         {"worker-1/reports.jsonl", NAMES_GROWS},
         {"worker-1/output.metrics", NAMES_GROWS},
+        {"master-0/events.jsonl", NAMES_GROWS},
         {"worker-1/copy/out.csv", NAMES_GROWS},
         {"worker-2/copy/out.csv", NAMES_NONE},
         {"lease.json", NAMES_NONE},

@@ -113,6 +113,32 @@ static void what_the_library_may_deliver_waits_for_a_heartbeat(void)
     end_records(records);
 }
 
+static void the_shims_records_of_event_files_are_sent(void)
+{
+    struct records *records =
+        new_records("\"reportUrl\":\"tcp://h:1\",\"metricsEvents\":\"l\",");
+    struct text text = {0};
+    write_file(
+        "events.jsonl", "w",
+        RECORD(1) "\n"
+                  "{\"w\":\"0000000000000000\",\"n\":2,\"t\":5,\"s\":1,\"m\":"
+                  "{\"other\":3}}\n{\"fault\":\"l/x is "
+                  "damaged\"}\nnonsense\n" RECORD(3) "\n");
+    expect(records, "[" RECORD(1) "," RECORD(3) "]");
+    CHECK(records_skipped(records) == 1);
+    CHECK(runner_fixture_file_has(folder_path, "runner.000000000000.log",
+                                  "l/x is damaged"));
+    records_names_text(records, &text);
+    CHECK(strstr(text_string(&text), "\"other\"") != NULL);
+    CHECK(strstr(text_string(&text), "events.jsonl") != NULL);
+    text_free(&text);
+    end_records(records);
+    records = new_records(""); /* no event files are read */
+    write_file("events.jsonl", "w", RECORD(1) "\n");
+    expect(records, "");
+    end_records(records);
+}
+
 static void what_the_server_has_is_not_read_again(void)
 {
     struct records *records = new_records("");
@@ -391,6 +417,7 @@ int main(void)
     RUN(our_own_records_pass_unchanged);
     RUN(malformed_lines_are_skipped_and_counted);
     RUN(what_the_library_may_deliver_waits_for_a_heartbeat);
+    RUN(the_shims_records_of_event_files_are_sent);
     RUN(what_the_server_has_is_not_read_again);
     RUN(batches_are_bounded);
     RUN(a_batch_has_one_record_and_as_many_more_as_fit);

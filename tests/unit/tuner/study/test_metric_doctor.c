@@ -45,6 +45,7 @@ static void each_wrong_way_has_its_sentence(void)
     const struct job filed = {.n_metrics = 1, .metrics_file = "m.csv"};
     const struct job matched = {.n_metrics = 1,
                                 .stdout_patterns = {1, (void *)patterns}};
+    const struct job drawn = {.n_metrics = 1, .metrics_events = "logs"};
     static const char line[] =
         "{" NONE ",\"line\":{\"stream\":\"stdout\",\"line\":14,"
         "\"replica\":\"master-0\",\"text\":\"Accuracy: 0.93\","
@@ -56,6 +57,11 @@ static void each_wrong_way_has_its_sentence(void)
     } all[] = {
         {"", NULL, &plain, LACK},
         {"{" NONE "}", NULL, &plain, LACK},
+        {"{" NONE "}", NULL, &drawn,
+         LACK "; no event file below logs has a scalar"},
+        {"{\"names\":[{\"name\":\"a/b\",\"count\":1,\"first\":\"1\","
+         "\"last\":\"1\",\"file\":\"events.jsonl\",\"line\":1}]}",
+         NULL, &drawn, LACK "; saw: a/b"},
         {"", "{\"acc\":1,\"loss\":2}", &plain,
          LACK "; saw: acc, loss; acc may be meant"},
         {"{\"names\":[" SEEN("loss", "reports.jsonl") "," SEEN(
