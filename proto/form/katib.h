@@ -8,11 +8,14 @@
 /* In a word: a parameter of the trial, up to "}". */
 #define KATIB_REFERENCE "${trialParameters."
 
-/* A file that the trainer's words name, and what they name in its place. */
+/* A file or folder that the trainer's words name, and what they name in its
+ * place. */
 struct katib_file {
     const char *theirs; /* NULL: there is none */
     const char *ours;
-    bool is_named; /* some word has it */
+    const char *below; /* what is read is this path below it; "": itself */
+    bool has_more;     /* words may name what is below it, too */
+    bool is_named;     /* some word has it */
 };
 
 struct katib {
@@ -92,6 +95,9 @@ void katib_put_template(struct katib *katib);
 void katib_put_words(struct katib *katib, struct place container);
 /* The text with its trial parameters as they are here. */
 const struct node *katib_convert_text(struct katib *katib, struct place at);
+
+/* Where the word has the file's path; NULL: it has not. */
+const char *katib_names_file(const struct katib_file *file, const char *word);
 
 /* How metrics are collected: what the words have to name, then all of it. */
 void katib_plan_metrics(struct katib *katib);

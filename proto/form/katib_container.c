@@ -73,15 +73,12 @@ static const char *meaning(struct katib *katib, struct place at,
 static const char *move_file(struct katib *katib, const char *word)
 {
     struct katib_file *file = &katib->metrics_file;
-    const size_t len = strlen(word);
-    const size_t of_path = file->theirs != NULL ? strlen(file->theirs) : 0;
-    const size_t begin = len - of_path;
-    if (of_path == 0 || of_path > len ||
-        strcmp(word + begin, file->theirs) != 0 ||
-        (begin > 0 && word[begin - 1] != '='))
+    const char *path = katib_names_file(file, word);
+    if (path == NULL)
         return word;
     file->is_named = true;
-    return arena_printf(katib->arena, "%.*s%s", (int)begin, word, file->ours);
+    return arena_printf(katib->arena, "%.*s%s%s", (int)(path - word), word,
+                        file->ours, path + strlen(file->theirs));
 }
 
 /* "--lr=${trialParameters.learningRate}" is "--lr=${lr}" here. */

@@ -1,5 +1,5 @@
 /* katib_metrics.c - the metrics collector of a Katib Experiment: patterns of
- * lines, or a file. */
+ * lines, a file, or event files of TensorBoard. */
 
 #include "proto/form/katib.h"
 
@@ -15,6 +15,7 @@
 #define IN_CONTAINER "/hypertune/trial/"
 /* The file where Katib's spec names none. */
 #define KATIB_FILE "/var/log/katib/metrics.log"
+#define KATIB_EVENTS "/var/log/katib/tfevent"
 #define STDOUT "/dev/stdout"
 
 /* ---- patterns ---- */
@@ -240,6 +241,80 @@ static void put_stdout(struct metrics *metrics)
     foreign_put(katib->arena, &katib->native, "metrics", map.node);
 }
 
+const char *katib_names_file(const struct katib_file *file, const char *word)
+{
+    const size_t len = file->theirs != NULL ? strlen(file->theirs) : 0;
+    const char *equals = strrchr(word, '=');
+    const char *path = equals != NULL ? equals + 1 : word;
+    if (len == 0 || strncmp(path, file->theirs, len) != 0)
+        return NULL;
+    return path[len] == '\0' || (file->has_more && path[len] == '/') ? path
+                                                                     : NULL;
+}
+
+/* Whether any text of the tree has the path as a word may have it. */
+static bool is_mentioned(const struct katib_file *file, const struct node *node)
+{
+    if (node->kind == NODE_STRING)
+        return katib_names_file(file, node->text) != NULL;
+    bool found = false;
+    if (node->kind == NODE_MAP || node->kind == NODE_LIST)
+        for (const struct node *one = node->first; one != NULL; one = one->next)
+            found = found || is_mentioned(file, one);
+    return found;
+}
+
+static size_t length_above(const char *path, size_t len)
+{
+    while (len > 0 && path[len - 1] != '/')
+        len--;
+    while (len > 0 && path[len - 1] == '/')
+        len--;
+    return len;
+}
+
+/* The trainer's word may be the folder itself or one above it, as where
+ * "--logs=/logs" has what is read in /logs/test. */
+static struct katib_file find_folder(const struct katib *katib,
+                                     const char *path)
+{
+    const size_t all = strlen(path);
+    const struct katib_file whole = {
+        .theirs = path, .below = "", .has_more = true};
+    struct katib_file found = whole;
+    for (size_t len = all; katib->trial_spec.node != NULL && len > 0;
+         len = length_above(path, len)) {
+        found.theirs = arena_strndup(katib->arena, path, len);
+        found.below = path + len + (len < all);
+        found.has_more = len == all;
+        if (is_mentioned(&found, katib->trial_spec.node))
+            return found;
+    }
+    return whole;
+}
+
+static void plan_events(struct katib *katib)
+{
+    const struct place at = katib->file;
+    const char *path = KATIB_EVENTS;
+    if (at.node != NULL && node_string(at.node) == NULL)
+        field_wrong_kind(&katib->reader, at, "a path");
+    else if (at.node != NULL)
+        path = at.node->text;
+    size_t len = strlen(path);
+    while (len > 0 && path[len - 1] == '/')
+        len--;
+    if (len == 0 || path[0] != '/') {
+        field_error(&katib->reader, at, "must be a folder's absolute path");
+        return;
+    }
+    path = arena_strndup(katib->arena, path, len);
+    katib->metrics_file = find_folder(katib, path);
+    katib->metrics_file.ours =
+        arena_printf(katib->arena, TRIAL_DIR_REFERENCE "%s",
+                     strrchr(katib->metrics_file.theirs, '/'));
+}
+
 /* A path in words is that of a file in the trial's own folder, which is read as
  * it grows, or for text lines the standard output, which patterns read. */
 void katib_plan_metrics(struct katib *katib)
@@ -250,6 +325,8 @@ void katib_plan_metrics(struct katib *katib)
     const struct place at = katib->file;
     const char *base, *slash;
     katib->reads_output = is_kind(katib, "StdOut");
+    if (is_kind(katib, "TensorFlowEvent"))
+        plan_events(katib);
     if (!is_kind(katib, "File"))
         return;
     const struct field_choice *format =
@@ -272,9 +349,8 @@ void katib_plan_metrics(struct katib *katib)
 
 /* Where a container writes below its trial's folder, nothing has to be moved.
  */
-static const char *in_trial(struct katib *katib)
+static const char *in_trial(struct katib *katib, const char *path)
 {
-    const char *path = katib->metrics_file.theirs;
     const size_t len = sizeof IN_CONTAINER - 1;
     return strncmp(path, IN_CONTAINER, len) != 0
                ? NULL
@@ -293,8 +369,9 @@ static void refuse_file(struct katib *katib, struct place at)
 
 static void put_json_file(struct katib *katib, struct place at)
 {
-    const char *file = katib->metrics_file.is_named ? katib->metrics_file.ours
-                                                    : in_trial(katib);
+    const char *file = katib->metrics_file.is_named
+                           ? katib->metrics_file.ours
+                           : in_trial(katib, katib->metrics_file.theirs);
     if (file == NULL) {
         refuse_file(katib, at);
         return;
@@ -306,6 +383,35 @@ static void put_json_file(struct katib *katib, struct place at)
         foreign_no_effect(&katib->reader, katib->filters, NULL, NULL);
     struct grown map = foreign_begin(katib->arena, NODE_MAP, at.node);
     foreign_put_text(katib->arena, &map, "file", file, at.node);
+    foreign_put(katib->arena, &katib->native, "metrics", map.node);
+}
+
+static void put_events(struct katib *katib, struct place at)
+{
+    const struct katib_file *file = &katib->metrics_file;
+    if (file->ours == NULL)
+        return; /* an error */
+    const char *folder = in_trial(katib, file->theirs);
+    if (file->is_named)
+        folder = *file->below == '\0' ? file->ours
+                                      : arena_printf(katib->arena, "%s/%s",
+                                                     file->ours, file->below);
+    if (folder == NULL) {
+        field_error(&katib->reader, at,
+                    "no word of the command is %s, so nothing can read its "
+                    "event files here",
+                    file->theirs);
+        diag_hint(katib->reader.diag,
+                  "name the folder in a word or a variable of the container");
+        return;
+    }
+    if (file->is_named)
+        field_warning(&katib->reader, at,
+                      "is %s in the trial's words, in its own folder", folder);
+    if (katib->filters.node != NULL)
+        foreign_no_effect(&katib->reader, katib->filters, NULL, NULL);
+    struct grown map = foreign_begin(katib->arena, NODE_MAP, at.node);
+    foreign_put_text(katib->arena, &map, "events", folder, at.node);
     foreign_put(katib->arena, &katib->native, "metrics", map.node);
 }
 
@@ -374,6 +480,8 @@ void katib_put_metrics(struct katib *katib)
             foreign_no_effect(&katib->reader, katib->file, NULL, NULL);
         find_names(&metrics);
         put_stdout(&metrics);
+    } else if (is_kind(katib, "TensorFlowEvent")) {
+        put_events(katib, at);
     } else if (!is_kind(katib, "File")) {
         refuse_collector(katib, katib->collector.node->text
                                     ? katib->collector.node->text
