@@ -133,6 +133,11 @@ static enum ht_status enter(struct walk *walk, const struct level *level,
     return result;
 }
 
+bool walk_is_without(const char *without, const char *path)
+{
+    return without != NULL && strncmp(path, without, strlen(without)) == 0;
+}
+
 /* Is it in the way of the code? */
 static bool is_ignored(struct walk *walk, const struct level *level,
                        const char *path, bool is_folder)
@@ -160,7 +165,8 @@ static enum ht_status read_entry(struct walk *walk, const struct level *level,
         return HT_OK;
     if (S_ISDIR(status.st_mode))
         return enter(walk, level, name, path, &status);
-    if (!S_ISREG(status.st_mode) && !S_ISLNK(status.st_mode))
+    if ((!S_ISREG(status.st_mode) && !S_ISLNK(status.st_mode)) ||
+        walk_is_without(walk->rules->without, path))
         return HT_OK;
     if (!utf8_is_valid(path, strlen(path)))
         return ht_fail(walk->err, HT_INVALID, "the name of %.200s is not UTF-8",

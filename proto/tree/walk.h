@@ -17,6 +17,7 @@ struct walk_rules {
     bool code;           /* without .git, what .gitignore files leave out (also
                             those above the folder, from the one with .git on),
                             and without hypertune's own data */
+    const char *without; /* files whose paths begin so are left out; or NULL */
     int64_t most_bytes;  /* of all files; 0: no limit */
     size_t most_entries; /* at most TREE_MOST_ENTRIES; 0: as many */
 };
@@ -50,5 +51,7 @@ struct walked { /* in the arena of the walk */
 enum ht_status walk_folder(struct arena *arena, const char *folder,
                            const struct walk_rules *rules,
                            struct walked *walked, struct ht_error *err);
+/* Whether the file of that path is left out. */
+bool walk_is_without(const char *without, const char *path);
 
 #endif

@@ -19,10 +19,11 @@ enum { SETTLE_MS = 8000 };
 
 /* ---- begin and end ---- */
 
-enum ht_status far_name_kit(const struct site *site, struct arena *arena,
-                            const char **kit, struct ht_error *err)
+enum ht_status far_name_kit(const struct site *site, const char *without,
+                            struct arena *arena, const char **kit,
+                            struct ht_error *err)
 {
-    static const struct walk_rules rules = {.code = false};
+    const struct walk_rules rules = {.without = without};
     struct arena *scratch = arena_new();
     struct walked walked;
     struct text text = {0};
@@ -102,6 +103,7 @@ enum ht_status far_open(const struct far_settings *settings, struct far **far,
     made->name = arena_strdup(made->arena, settings->name);
     if (settings->kit != NULL)
         made->kit = arena_strdup(made->arena, settings->kit);
+    made->kit_without = settings->kit_without;
     const enum ht_status status = prepare(made, err);
     if (status != HT_OK) {
         free_far(made);
@@ -294,6 +296,11 @@ void far_remove(struct far *far, const char *folder)
     pthread_mutex_unlock(&far->lock);
 }
 
+static bool is_kit(const struct far *far, const char *path)
+{
+    return far->kit != NULL && strcmp(path, far->kit) == 0;
+}
+
 enum far_state far_tree(struct far *far, const char *folder, const char *path)
 {
     if (far == NULL || path == NULL)
@@ -304,9 +311,11 @@ enum far_state far_tree(struct far *far, const char *folder, const char *path)
         tree = tree->next;
     if (tree == NULL) {
         tree = ht_xcalloc(1, sizeof *tree);
-        *tree = (struct far_tree){.next = far->trees,
-                                  .folder = ht_xstrdup(folder),
-                                  .path = ht_xstrdup(path)};
+        *tree = (struct far_tree){
+            .next = far->trees,
+            .folder = ht_xstrdup(folder),
+            .without = is_kit(far, path) ? far->kit_without : NULL,
+            .path = ht_xstrdup(path)};
         far->trees = tree;
         (void)eventfd_write(far->wake, 1);
     }

@@ -68,14 +68,17 @@ struct far_settings { /* borrowed until far_close() */
     const struct far_way *way; /* the context is far's from now on, also after
                                   a failure */
     void *context;
-    const char *kit; /* of far_name_kit(); NULL: no kit */
+    const char *kit;         /* of far_name_kit(); NULL: no kit */
+    const char *kit_without; /* borrowed */
 };
 
 /* Where the kit of this machine is there, below the root, named by its content:
- * "kit/..."; in the arena. NULL: the site has none.
+ * "kit/..."; in the arena. NULL: the site has none. `without`: files of it that
+ * are not put there begin so; NULL: there are none.
  * HT_IO  it cannot be read */
-enum ht_status far_name_kit(const struct site *site, struct arena *arena,
-                            const char **kit, struct ht_error *err);
+enum ht_status far_name_kit(const struct site *site, const char *without,
+                            struct arena *arena, const char **kit,
+                            struct ht_error *err);
 
 /* Begins to connect, again and again, in the background.
  * HT_IO  no thread */

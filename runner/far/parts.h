@@ -28,6 +28,7 @@ struct far_watch {
 struct far_tree {
     struct far_tree *next;
     char *folder, *path;
+    const char *without; /* as of struct walk_rules */
     enum far_state state;
 };
 
@@ -40,8 +41,9 @@ struct far {
     const struct far_way *way;
     void *context;
     const char *kit; /* path there; NULL: no kit */
-    int state;       /* the state folder */
-    int wake;        /* eventfd: the queue has something */
+    const char *kit_without;
+    int state; /* the state folder */
+    int wake;  /* eventfd: the queue has something */
     pthread_t thread;
     pthread_mutex_t lock; /* of all below */
     pthread_cond_t changed;

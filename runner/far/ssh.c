@@ -267,7 +267,7 @@ enum ht_status far_open_ssh(const struct site *site, const char *host,
     struct far_settings settings = {
         .site = site, .name = host, .way = &way, .context = ssh};
     if (status == HT_OK)
-        status = far_name_kit(site, ssh->arena, &settings.kit, err);
+        status = far_name_kit(site, NULL, ssh->arena, &settings.kit, err);
     if (status != HT_OK) {
         ssh_end(ssh);
         return status;

@@ -10,10 +10,13 @@
 #include <unistd.h>
 
 #include "proto/base/whole.h"
+#include "proto/tree/walk.h"
 #include "runner/far/parts.h"
 
 struct upload {
     struct link *link;
+    const char *without;
+    size_t above; /* length of the root's path, with its slash */
     struct ht_error *err;
 };
 
@@ -66,6 +69,9 @@ static bool put_entry(const struct upload *upload, int folder, const char *name,
     }
     if (fstatat(folder, name, &is, AT_SYMLINK_NOFOLLOW) != 0)
         return true;
+    if (!S_ISDIR(is.st_mode) &&
+        walk_is_without(upload->without, path + upload->above))
+        return true;
     if (S_ISLNK(is.st_mode))
         return put_link(upload, folder, name, path);
     if (!S_ISREG(is.st_mode) && !S_ISDIR(is.st_mode))
@@ -111,10 +117,13 @@ bool far_upload(struct link *link, const struct far_tree *tree,
                 struct ht_error *err)
 {
     char aside[FRAME_PATH];
-    const struct upload upload = {.link = link, .err = err};
     const char *slash = strrchr(tree->path, '/');
-    (void)snprintf(aside, sizeof aside, "%.*s/.%s", (int)(slash - tree->path),
-                   tree->path, slash + 1);
+    const int n = snprintf(aside, sizeof aside, "%.*s/.%s",
+                           (int)(slash - tree->path), tree->path, slash + 1);
+    const struct upload upload = {.link = link,
+                                  .without = tree->without,
+                                  .above = (size_t)n + 1,
+                                  .err = err};
     const int fd = open(tree->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0) {
         ht_fail_errno(err, errno, "%s", tree->folder);

@@ -156,7 +156,8 @@ static enum ht_status pods_engine_open(const struct site *site,
     if (status == HT_OK)
         status = ask(cluster, err);
     if (status == HT_OK)
-        status = far_name_kit(site, engine.arena, &cluster->kit, err);
+        status = far_name_kit(site, pod_kit_without, engine.arena,
+                              &cluster->kit, err);
     if (status == HT_OK)
         status = open_kinds(cluster, err);
     if (status == HT_OK)

@@ -10,6 +10,8 @@
 #include "runner/kubernetes/pipe.h"
 #include "runner/pods/shape.h"
 
+const char pod_kit_without[] = "bin/hypertune-shim";
+
 struct pod_line {
     struct pod_line *next;
     struct arena *arena;
@@ -116,7 +118,8 @@ enum ht_status pod_line_open(const struct pod_line_settings *settings,
                                      .name = made->pod,
                                      .way = &way,
                                      .context = made,
-                                     .kit = settings->kit};
+                                     .kit = settings->kit,
+                                     .kit_without = pod_kit_without};
     const enum ht_status status = far_open(&far, &made->far, err);
     if (status != HT_OK) {
         kube_free(made->kube);

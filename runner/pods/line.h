@@ -10,13 +10,17 @@ struct kube;
 struct pod_line; /* to one pod */
 struct site;
 
+/* What a pod does not need of the kit, more than half of it: it has the shim
+ * from a ConfigMap. */
+extern const char pod_kit_without[];
+
 struct pod_line_settings {
     const struct site *site;
     const struct kube *kube; /* of the cluster: its login is shared */
     const char *namespace;   /* must outlive the line */
     const char *pod;
     const char *container; /* of the pod; must outlive the line */
-    const char *kit;       /* of far_name_kit(), or NULL */
+    const char *kit;       /* of far_name_kit() and pod_kit_without, or NULL */
 };
 
 /* HT_IO  no thread */

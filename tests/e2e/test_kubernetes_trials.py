@@ -37,12 +37,14 @@ def a_trial_has_its_files_command_and_environment():
     trial = server.run(spec("files", shell(
         "cd $HYPERTUNE_TRIAL_DIR && test -s launch.json && pwd && "
         "hypertune report score=0.25 && echo $CLUSTER_SPEC && "
-        "echo $KIND && echo words >&2"), env={"KIND": "of the job"},
+        "echo $KIND && echo $(ls $HYPERTUNE_KIT/bin) && echo words >&2"),
+        env={"KIND": "of the job"},
         metrics=None))
     tap.equal(trial["state"], "SUCCEEDED", trial["reason"])
     tap.equal(trial["objective"], 0.25)
     lines = server.output("files").splitlines()
-    tap.equal((lines[0], lines[2]), ("/hypertune/trial", "of the job"))
+    tap.equal([lines[0]] + lines[2:],
+              ["/hypertune/trial", "of the job", "hypertune"])
     tap.equal(json.loads(lines[1])["task"]["type"], "master")
     tap.equal(server.output("files", "stderr"), "words\n")
 

@@ -146,6 +146,24 @@ static void code_is_without_git_and_our_own_data(void)
     end();
 }
 
+static void files_of_the_rule_are_left_out(void)
+{
+    const struct walk_rules rules = {.without = "bin/shim"};
+    struct walked walked;
+    begin();
+    CHECK(mkdir(in_root("bin"), 0700) == 0);
+    write_file("bin/shim", "a");
+    write_file("bin/shim-loader", "b");
+    write_file("bin/tool", "c");
+    write_file("shim", "d");
+    CHECK(walk_folder(arena, root, &rules, &walked, NULL) == HT_OK);
+    CHECK(walked.files == 2);
+    CHECK(walk_is_without(rules.without, "bin/shim-loader"));
+    CHECK(!walk_is_without(rules.without, "bin/tool"));
+    CHECK(!walk_is_without(NULL, "bin/shim"));
+    end();
+}
+
 static void a_folder_that_is_too_large_names_its_largest_parts(void)
 {
     const struct walk_rules rules = {.code = true, .most_bytes = 3 << 20};
@@ -224,6 +242,7 @@ int main(void)
     RUN(a_large_file_has_chunks_of_a_mebibyte);
     RUN(what_leads_out_or_is_no_file_is_left_out);
     RUN(code_is_without_git_and_our_own_data);
+    RUN(files_of_the_rule_are_left_out);
     RUN(a_folder_that_is_too_large_names_its_largest_parts);
     RUN(a_name_outside_of_utf8_is_an_error);
     RUN(a_file_that_changes_is_an_error);
