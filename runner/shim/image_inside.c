@@ -12,6 +12,7 @@
 #include "runner/base/folder.h"
 #include "runner/element/image.h"
 #include "runner/element/modules.h"
+#include "runner/shim/launch.h"
 #include "runner/shim/trainer.h"
 
 enum { EXIT_NOT_STARTED = 125, EXIT_NOT_EXECUTABLE = 126 };
@@ -22,22 +23,6 @@ static void tell(const char *inside, struct ending *ending)
 {
     ending->started_ms = ending->ended_ms = clock_wall_ms();
     (void)folder_write_exit(inside, ending, NULL);
-}
-
-static struct pairs own_environment(struct arena *arena)
-{
-    struct pair *items = NULL;
-    size_t n = 0;
-    for (char **entry = environ; *entry != NULL; entry++) {
-        const char *equal = strchr(*entry, '=');
-        if (equal == NULL)
-            continue;
-        items = arena_grow(arena, items, n, sizeof *items);
-        items[n++] = (struct pair){
-            .name = arena_strndup(arena, *entry, (size_t)(equal - *entry)),
-            .value = equal + 1};
-    }
-    return (struct pairs){.n = n, .items = items};
 }
 
 static bool enter_workdir(const struct launch *launch, struct ending *ending)
@@ -129,7 +114,7 @@ int image_inside_run(const char *folder)
     int code = EXIT_NOT_STARTED;
     if (folder_read_launch(arena, inside, &launch, &err) == HT_OK &&
         disk_mark(inside, "begun", &err) == HT_OK) {
-        const struct pairs image = own_environment(arena);
+        const struct pairs image = launch_environment(arena, NULL, NULL);
         modules_put(arena, &image, &launch);
         code = run(arena, inside, &launch);
     } else {

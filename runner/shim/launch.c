@@ -2,9 +2,33 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "runner/element/addresses.h"
 #include "runner/element/modules.h"
+
+struct pairs launch_environment(struct arena *arena,
+                                bool (*is_wanted)(const char *entry),
+                                const struct pair *more)
+{
+    struct pair *items = NULL;
+    size_t n = 0;
+    for (char **entry = environ; *entry != NULL; entry++) {
+        const char *equal = strchr(*entry, '=');
+        if (equal == NULL || equal == *entry ||
+            (is_wanted != NULL && !is_wanted(*entry)))
+            continue;
+        items = arena_grow(arena, items, n, sizeof *items);
+        items[n++] = (struct pair){
+            .name = arena_strndup(arena, *entry, (size_t)(equal - *entry)),
+            .value = equal + 1};
+    }
+    if (more != NULL) {
+        items = arena_grow(arena, items, n, sizeof *items);
+        items[n++] = *more;
+    }
+    return (struct pairs){.n = n, .items = items};
+}
 
 /* Adds the variables; one that is there is replaced or stays. */
 static void add_variables(struct arena *arena, struct launch *launch,

@@ -9,6 +9,12 @@
 #include "runner/base/folder.h"
 #include "runner/shim/shim.h"
 
+/* This process's variables that are wanted ("NAME=VALUE"; NULL: all), and one
+ * more, unless it is NULL. The values are borrowed from the environment. */
+struct pairs launch_environment(struct arena *arena,
+                                bool (*is_wanted)(const char *entry),
+                                const struct pair *more);
+
 /* Adds the variables of `inherited` that this process has, which a container
  * sets best, such as its user's HOME. The texts are borrowed from the
  * environment. */

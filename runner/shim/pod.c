@@ -14,13 +14,13 @@
 
 #include "proto/base/arena.h"
 #include "proto/base/clock.h"
-#include "proto/base/text.h"
 #include "proto/base/whole.h"
 #include "runner/base/disk.h"
 #include "runner/base/folder.h"
 #include "runner/mirror/names.h"
 #include "runner/mirror/serve.h"
 #include "runner/shim/child_shim.h"
+#include "runner/shim/launch.h"
 #include "runner/shim/shim.h"
 
 enum {
@@ -89,23 +89,6 @@ static bool wait_for_launch(struct pod *pod)
     return false;
 }
 
-/* What the image and the pod have set. */
-static struct pairs container_variables(struct arena *arena)
-{
-    struct pair *items = NULL;
-    size_t n = 0;
-    for (char **entry = environ; *entry != NULL; entry++) {
-        const char *equal = strchr(*entry, '=');
-        if (equal == NULL || equal == *entry)
-            continue;
-        items = arena_grow(arena, items, n, sizeof *items);
-        items[n++] = (struct pair){
-            .name = arena_strndup(arena, *entry, (size_t)(equal - *entry)),
-            .value = equal + 1};
-    }
-    return (struct pairs){.n = n, .items = items};
-}
-
 static void run_trial(struct pod *pod)
 {
     char workdir[PATH_MAX];
@@ -115,7 +98,7 @@ static void run_trial(struct pod *pod)
         .stop_at = INT64_MAX,
         .end_at = INT64_MAX,
         .kill_wait_ms = INT64_MAX,
-        .modules = container_variables(pod->arena),
+        .modules = launch_environment(pod->arena, NULL, NULL),
         .workdir = getcwd(workdir, sizeof workdir), /* the image's */
     };
     child_shim_run(pod->folder, &batch, pod->signals, &pod->ending);

@@ -21,6 +21,7 @@
 #include "runner/element/image.h"
 #include "runner/element/modules.h"
 #include "runner/shim/child_shim.h"
+#include "runner/shim/launch.h"
 #include "runner/shim/server_relay.h"
 #include "runner/shim/shim.h"
 
@@ -283,22 +284,9 @@ static bool is_given(const char *entry)
 /* `report_url`: NULL: there is none. */
 static struct pairs given_variables(struct arena *arena, const char *report_url)
 {
-    struct pair *items = NULL;
-    size_t n = 0;
-    for (char **entry = environ; *entry != NULL; entry++) {
-        const char *equal = strchr(*entry, '=');
-        if (equal == NULL || !is_given(*entry))
-            continue;
-        items = arena_grow(arena, items, n, sizeof *items);
-        items[n++] = (struct pair){
-            .name = arena_strndup(arena, *entry, (size_t)(equal - *entry)),
-            .value = equal + 1};
-    }
-    if (report_url != NULL) {
-        items = arena_grow(arena, items, n, sizeof *items);
-        items[n++] = (struct pair){"HYPERTUNE_REPORT_URL", report_url};
-    }
-    return (struct pairs){.n = n, .items = items};
+    const struct pair report = {"HYPERTUNE_REPORT_URL", report_url};
+    return launch_environment(arena, is_given,
+                              report_url != NULL ? &report : NULL);
 }
 
 /* As torch.distributed reads them. */
