@@ -178,6 +178,8 @@ def a_pod_that_is_deleted_before_its_trial_begins_is_a_new_attempt():
 
 
 def a_pod_that_ends_before_its_reports_have_come_is_a_new_attempt():
+    if not isinstance(cluster, pod_trials.Played):
+        raise tap.Skip("its user may do everything")
     server.submit(spec("unheard", shell(
         "case $HOSTNAME in *-1-1-master-0*) %s;; *) echo score=1;; esac" %
         UNTIL_GO)))
