@@ -85,13 +85,51 @@ static bool has_cluster_pod(const struct katib *katib,
     return false;
 }
 
+static struct job_kubernetes section_of(const struct katib *katib)
+{
+    const struct node *primary = katib->primary.node;
+    struct job_kubernetes section = {
+        .primary_container = primary != NULL ? primary->text : NULL};
+    if (katib->primary_labels.node != NULL)
+        field_pairs(
+            &katib->reader, katib->primary_labels,
+            &(struct field){.name = "primaryPodLabels", .max = HT_MAX_ENV},
+            &section.primary_labels);
+    return section;
+}
+
+/* Whether its operator's pods are found. */
+static bool is_sought(const struct katib *katib)
+{
+    struct kube_sought sought;
+    const struct job_kubernetes none = {.said = false};
+    (void)kube_template_seek(&none, katib->trial_spec.node, &sought);
+    return sought.name_label != NULL;
+}
+
+/* An object that describes no pods: of the trial's there is only its log. */
+static void put_sought(struct katib *katib)
+{
+    struct kube_sought sought;
+    const struct job_kubernetes section = section_of(katib);
+    const char *fault =
+        kube_template_seek(&section, katib->trial_spec.node, &sought);
+    if (fault != NULL)
+        field_error(&katib->reader, katib->trial_spec, "%s", fault);
+    else if (!katib->reads_output)
+        katib_refuse(&katib->reader, katib->collector,
+                     "a metrics file in the pods of an operator");
+    else
+        put_section(katib);
+}
+
 bool katib_wants_template(const struct katib *katib, bool runs_here)
 {
     size_t n;
     const struct kube_pod_template *pods =
         kube_templates(&katib->reader, katib->trial_spec, &n);
     if (n == 0)
-        return false;
+        return is_sought(katib);
     return !runs_here || katib->has_own_ends ||
            (!katib->is_one_pod && has_cluster_pod(katib, pods, n));
 }
@@ -101,14 +139,11 @@ void katib_put_template(struct katib *katib)
     struct kube_primary primary;
     struct place wrong;
     const struct field_reader *reader = &katib->reader;
-    struct job_kubernetes section = {
-        .primary_container =
-            katib->primary.node != NULL ? katib->primary.node->text : NULL};
-    if (katib->primary_labels.node != NULL)
-        field_pairs(
-            reader, katib->primary_labels,
-            &(struct field){.name = "primaryPodLabels", .max = HT_MAX_ENV},
-            &section.primary_labels);
+    const struct job_kubernetes section = section_of(katib);
+    if (!kube_template_is_whole(reader, katib->trial_spec)) {
+        put_sought(katib);
+        return;
+    }
     const char *fault = kube_template_find(reader, &section, katib->trial_spec,
                                            &primary, &wrong);
     if (fault != NULL) {

@@ -107,9 +107,10 @@ static void refuse_kind(const struct katib *katib, const char *kind)
                  kind[0] != '\0'
                      ? arena_printf(katib->arena, "a trial of kind %s", kind)
                      : "a trial without a kind");
-    diag_hint(katib->reader.diag, "a Job, a Pod, a PyTorchJob and other "
-                                  "objects that have the templates of their "
-                                  "pods can be");
+    diag_hint(katib->reader.diag,
+              "a Job, a Pod, a PyTorchJob and other objects that have the "
+              "templates of their pods can be, and a TrainJob, a Workflow, a "
+              "PipelineRun");
 }
 
 /* Katib starts no failed trial again; its Job does where it says so. */

@@ -3,6 +3,7 @@
 static const struct kube_right wanted[] = {
     {"batch", "jobs", "create get list delete"},
     {"", "pods", "list watch delete"},
+    {"", "pods/log", "get"},
     /* A WebSocket is a GET; Kubernetes 1.35 asks for what a POST needs, too. */
     {"", "pods/exec", "create get"},
     {"", "services", "create get list delete"},

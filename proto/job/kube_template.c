@@ -5,23 +5,32 @@
 
 #define CONDITION(type)                                                        \
     "status.conditions.#(type==\"" type "\")#|#(status==\"True\")#"
-#define RAY(state) "status.[@this].#(jobDeploymentStatus==\"" state "\")#"
+#define STATE(member, state) "status.[@this].#(" member "==\"" state "\")#"
+#define RAY(state) STATE("jobDeploymentStatus", state)
 #define OPERATOR CONDITION("Succeeded"), CONDITION("Failed")
 
 /* As in Katib's experiment_defaults.go; container: the one that the Training
- * Operator takes for the trainer's. */
+ * Operator takes for the trainer's; name_label: on the pods of an object that
+ * describes none its operator puts the object's name there. */
 static const struct {
-    const char *kind, *success, *failure, *container;
+    const char *kind, *success, *failure, *container, *name_label;
 } kinds[] = {
-    {"Job", CONDITION("Complete"), CONDITION("Failed"), NULL},
-    {"JobSet", CONDITION("Completed"), CONDITION("Failed"), NULL},
-    {"TFJob", OPERATOR, "tensorflow"},
-    {"PyTorchJob", OPERATOR, "pytorch"},
-    {"XGBoostJob", OPERATOR, "xgboost"},
-    {"PaddleJob", OPERATOR, "paddle"},
-    {"JAXJob", OPERATOR, "jax"},
-    {"MPIJob", OPERATOR, NULL},
-    {"RayJob", RAY("Complete"), RAY("Failed"), NULL},
+    {"Job", CONDITION("Complete"), CONDITION("Failed"), NULL, NULL},
+    {"JobSet", CONDITION("Completed"), CONDITION("Failed"), NULL, NULL},
+    {"TFJob", OPERATOR, "tensorflow", NULL},
+    {"PyTorchJob", OPERATOR, "pytorch", NULL},
+    {"XGBoostJob", OPERATOR, "xgboost", NULL},
+    {"PaddleJob", OPERATOR, "paddle", NULL},
+    {"JAXJob", OPERATOR, "jax", NULL},
+    {"MPIJob", OPERATOR, NULL, NULL},
+    {"RayJob", RAY("Complete"), RAY("Failed"), NULL, NULL},
+    {"TrainJob", CONDITION("Complete"), CONDITION("Failed"), "node",
+     "jobset.sigs.k8s.io/jobset-name"},
+    {"Workflow", STATE("phase", "Succeeded"), STATE("phase", "Failed"), "main",
+     "workflows.argoproj.io/workflow"},
+    {"PipelineRun", CONDITION("Succeeded"),
+     "status.conditions.#(type==\"Succeeded\")#|#(status==\"False\")#", NULL,
+     "tekton.dev/pipelineRun"},
 };
 enum { N_KINDS = sizeof kinds / sizeof *kinds };
 
@@ -246,4 +255,42 @@ const char *kube_template_find(const struct field_reader *reader,
     *wrong = primary->container;
     primary->name = node_get_string(primary->container.node, "name", NULL);
     return primary->name == NULL ? "has no name" : NULL;
+}
+
+/* ---- an object that describes no pods ---- */
+
+bool kube_template_is_whole(const struct field_reader *reader, struct place at)
+{
+    size_t n;
+    (void)kube_templates(reader, at, &n);
+    return n > 0;
+}
+
+/* Of the nodes of a TrainJob the first. */
+static const struct pair first_node[] = {
+    {"jobset.sigs.k8s.io/replicatedjob-name", "node"},
+    {"batch.kubernetes.io/job-completion-index", "0"}};
+
+const char *kube_template_seek(const struct job_kubernetes *section,
+                               const struct node *object,
+                               struct kube_sought *sought)
+{
+    const size_t kind = find_kind(object);
+    *sought = (struct kube_sought){.container = section->primary_container,
+                                   .labels = section->primary_labels};
+    if (kind == N_KINDS || kinds[kind].name_label == NULL)
+        return "has no pod template, a map with spec.containers, in which "
+               "hypertune could start the trainer, and is not of a kind whose "
+               "pods hypertune finds (TrainJob, Workflow, PipelineRun)";
+    sought->name_label = kinds[kind].name_label;
+    if (sought->container == NULL)
+        sought->container = kinds[kind].container;
+    if (sought->labels.n == 0 && strcmp(kinds[kind].kind, "TrainJob") == 0)
+        sought->labels = (struct pairs){2, first_node};
+    if (sought->container == NULL)
+        return "may have several containers in a pod: say the trainer's as "
+               "primaryContainer";
+    return sought->labels.n > 0
+               ? NULL
+               : "may have several pods: say the trial's by primaryPodLabels";
 }

@@ -40,6 +40,20 @@ const char *kube_template_find(const struct field_reader *reader,
                                struct place at, struct kube_primary *primary,
                                struct place *wrong);
 
+/* Whether the object at `at` describes pods. */
+bool kube_template_is_whole(const struct field_reader *reader, struct place at);
+
+/* The trial's pod of an object that describes none: an operator makes it. */
+struct kube_sought {
+    const char *name_label; /* the pod's label with the object's name */
+    struct pairs labels;    /* others of it */
+    const char *container;  /* the trainer's in it */
+};
+/* NULL; or why it cannot be found. */
+const char *kube_template_seek(const struct job_kubernetes *section,
+                               const struct node *object,
+                               struct kube_sought *sought);
+
 /* The conditions of kube_condition.h that a section with a template has: its
  * own, or those of the kind. Both are NULL where the end of the trial's pod is
  * all that is known. */

@@ -315,6 +315,82 @@ static void take_container(const struct field_reader *reader,
     take_variables(reader, container, &pool->env);
 }
 
+/* ---- ... that describes no pods ---- */
+
+/* The first text of that name; NULL: there is none. */
+static const char *find_text(const struct node *node, const char *key)
+{
+    const char *text =
+        node->kind == NODE_MAP ? node_get_string(node, key, NULL) : NULL;
+    if (node->kind == NODE_MAP || node->kind == NODE_LIST)
+        for (const struct node *one = node->first; text == NULL && one != NULL;
+             one = one->next)
+            text = find_text(one, key);
+    return text;
+}
+
+/* Its pods get no words of ours: a parameter that is not in the template would
+ * have no effect. */
+static void check_parameters(const struct field_reader *reader,
+                             const struct job_draft *draft, struct place at)
+{
+    const struct space *space = &draft->job.space;
+    for (size_t i = 0; i < space->n; i++) {
+        const char *name = space->params[i].name;
+        if (strstr(draft->job.kubernetes.template,
+                   arena_printf(reader->arena, "${%s}", name)) == NULL)
+            field_error(reader, at, "does not have the parameter %s: say ${%s}",
+                        name, name);
+    }
+}
+
+/* What the spec says of a process that hypertune does not start; NULL: nothing.
+ */
+static const char *find_said(const struct job *job)
+{
+    const struct pool *pool = &job->pools[0];
+    if (pool->command.n > 0 || pool->args.n > 0)
+        return "command";
+    if (pool->env.n > 0)
+        return "env";
+    if (job->n_secrets > 0)
+        return "secrets";
+    if (job->service_account != NULL)
+        return "serviceAccount";
+    return pool->cpus > 0 || pool->memory_bytes > 0 || pool->gpus > 0 ||
+                   job->cpus > 0 || job->memory_bytes > 0
+               ? "resources"
+               : NULL;
+}
+
+static void take_sought(const struct field_reader *reader,
+                        struct job_draft *draft, struct place at)
+{
+    struct kube_sought sought;
+    struct pool *pool = &draft->job.pools[0];
+    const char *fault =
+        kube_template_seek(&draft->job.kubernetes, at.node, &sought);
+    if (fault != NULL) {
+        field_error(reader, at, "%s", fault);
+        return;
+    }
+    const char *said = find_said(&draft->job);
+    if (said != NULL)
+        field_error(reader, at,
+                    "its operator makes the pods, which get no %s of the spec: "
+                    "say that in the template",
+                    said);
+    check_parameters(reader, draft, at);
+    if (pool->image == NULL)
+        pool->image = find_text(at.node, "image");
+    if (pool->image == NULL)
+        field_error(reader, at,
+                    "has no image: say the trainer's in it, or as `image` of "
+                    "the spec");
+    else if (container_image_fault(pool->image) != NULL)
+        field_error(reader, at, "image %s", container_image_fault(pool->image));
+}
+
 void job_kubernetes_take(const struct field_reader *reader,
                          struct job_draft *draft)
 {
@@ -324,17 +400,22 @@ void job_kubernetes_take(const struct field_reader *reader,
     struct place wrong;
     if (section->template == NULL)
         return;
-    const size_t before = reader->diag->errors;
-    const char *fault =
-        kube_template_find(reader, section, at, &primary, &wrong);
-    if (draft->job.n_pools > 1)
+    if (draft->job.n_pools > 1) {
         field_error(reader, draft->pools,
                     "a trial from a template has one replica: the template "
                     "has all of its pods");
-    else if (fault != NULL)
-        field_error(reader, wrong, "%s", fault);
-    if (reader->diag->errors > before)
         return;
+    }
+    if (!kube_template_is_whole(reader, at)) {
+        take_sought(reader, draft, at);
+        return;
+    }
+    const char *fault =
+        kube_template_find(reader, section, at, &primary, &wrong);
+    if (fault != NULL) {
+        field_error(reader, wrong, "%s", fault);
+        return;
+    }
     check_items(reader, field_member(reader, primary.template.at, "spec"),
                 "volumes", check_not_ours);
     check_items(reader, primary.container, "volumeMounts", check_mount);

@@ -143,7 +143,7 @@ static enum ht_status prepare_replica(const struct replica_env *env,
     const struct order *order = env->order;
     const struct replica_view *view = env->view;
     const struct replica_order *replica = &order->replicas[env->replica];
-    if (view->argv.n == 0)
+    if (view->argv.n == 0 && view->folder != NULL)
         return ht_fail(err, HT_PRECONDITION,
                        "image %.128s has no command of its own: give one",
                        replica->image != NULL ? replica->image : "");

@@ -258,6 +258,8 @@ static void set_folders(struct variables *variables,
     const struct replica_view *view = env->view;
     struct arena *arena = variables->arena;
     const char *folder = view->folder;
+    if (folder == NULL)
+        return;
     variables_set(variables, "CLOUD_ML_HP_METRIC_FILE",
                   arena_printf(arena, "%s/output.metrics", folder));
     variables_set(variables, "HYPERTUNE_REPORT_FILE",
@@ -288,7 +290,7 @@ void replica_env_set(struct variables *variables, const struct replica_env *env)
         variables_set(variables, "HYPERTUNE_REPORT_URL", env->view->report_url);
     variables_set(variables, "HYPERTUNE_REPLICA",
                   order->replicas[env->replica].name);
-    if (order->key.attempt > 1)
+    if (order->key.attempt > 1 && env->view->folder != NULL)
         variables_set(variables, "HYPERTUNE_RESUME", "1");
 }
 

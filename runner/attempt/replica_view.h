@@ -17,7 +17,8 @@
 #include "runner/docker/image.h"
 
 struct replica_view {
-    const char *folder;       /* the replica's */
+    const char *folder;       /* the replica's; NULL: no file of ours is where
+                                 it runs */
     const char *outputs;      /* the trial's, with model, checkpoints, logs */
     const char *makes;        /* the folder on this machine in which these three
                                  must be made; NULL: they exist */

@@ -95,12 +95,36 @@ enum ht_status kube_access_has(struct kube *kube, const char *namespace,
                                const struct kube_right *right, bool *allowed,
                                struct ht_error *err)
 {
-    const char *missing;
+    const char *missing = "";
     struct arena *arena = arena_new();
     const enum ht_status status =
         ask_right(kube, namespace, right, arena, &missing, err);
     *allowed = status == HT_OK && missing[0] == '\0';
     arena_free(arena);
+    return status;
+}
+
+/* As one of kube_rights. */
+static enum ht_status has_resource(struct kube *kube, const char *namespace,
+                                   const char *resource, bool *allowed,
+                                   struct ht_error *err)
+{
+    size_t i = 0;
+    while (strcmp(kube_rights.items[i].resource, resource) != 0)
+        i++;
+    return kube_access_has(kube, namespace, &kube_rights.items[i], allowed,
+                           err);
+}
+
+enum ht_status kube_access_logs_only(struct kube *kube, const char *namespace,
+                                     bool *only, struct ht_error *err)
+{
+    bool enters = true, reads = false;
+    enum ht_status status =
+        has_resource(kube, namespace, "pods/exec", &enters, err);
+    if (status == HT_OK && !enters)
+        status = has_resource(kube, namespace, "pods/log", &reads, err);
+    *only = reads;
     return status;
 }
 

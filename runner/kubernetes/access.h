@@ -29,6 +29,10 @@ enum ht_status kube_access_has(struct kube *kube, const char *namespace,
 /* Only about JobSets, which a runner can do without. Errors of kube_call(). */
 enum ht_status kube_access_job_sets(struct kube *kube, const char *namespace,
                                     bool *allowed, struct ht_error *err);
+/* Whether it may read the logs of pods, but start no program in them. Errors of
+ * kube_call(). */
+enum ht_status kube_access_logs_only(struct kube *kube, const char *namespace,
+                                     bool *only, struct ht_error *err);
 
 /* A Role with what is missing, as YAML for kubectl apply; in the arena. */
 const char *kube_access_role(struct arena *arena, const char *namespace,

@@ -17,7 +17,9 @@
 #include "runner/far/far.h"
 #include "runner/kubernetes/access.h"
 #include "runner/kubernetes/client.h"
+#include "runner/pods/by_log.h"
 #include "runner/pods/config.h"
+#include "runner/pods/follow.h"
 #include "runner/pods/kinds.h"
 #include "runner/pods/line.h"
 #include "runner/pods/maker.h"
@@ -84,7 +86,8 @@ static void pods_engine_close(void)
     registry_reader_stop(engine.cluster.reader);
     kube_free(engine.cluster.pull_login.kube);
     pod_line_close_all();
-    pods_close(engine.cluster.pods);
+    pod_follow_close_all();
+    pods_close_all();
     kube_free(engine.cluster.kube);
     arena_free(engine.arena);
     engine.arena = NULL;
@@ -105,6 +108,9 @@ static enum ht_status ask(struct pod_cluster *cluster, struct ht_error *err)
         status = kube_access_job_sets(kube, cluster->config.namespace,
                                       &cluster->job_sets, err);
     if (status == HT_OK)
+        status = kube_access_logs_only(kube, cluster->config.namespace,
+                                       &cluster->no_exec, err);
+    if (status == HT_OK)
         status = shim_maps_ensure(kube, cluster->config.namespace,
                                   cluster->site->shim, engine.arena,
                                   &cluster->shim, err);
@@ -124,9 +130,11 @@ static enum ht_status open_kinds(struct pod_cluster *cluster,
 static enum ht_status start_threads(struct pod_cluster *cluster,
                                     struct ht_error *err)
 {
-    const struct pods_settings all = {.kube = cluster->kube,
-                                      .namespace = cluster->config.namespace,
-                                      .runner = cluster->site->runner};
+    const struct pods_settings all = {
+        .kube = cluster->kube,
+        .namespace = cluster->config.namespace,
+        .selector = arena_printf(engine.arena, POD_LABEL_RUNNER "=%s",
+                                 cluster->site->runner)};
     const struct maker_settings objects = {.kube = cluster->kube,
                                            .namespace =
                                                cluster->config.namespace,
@@ -345,49 +353,92 @@ static enum ht_status prepare(const struct engine_place *place,
                               const struct image *images, struct ht_error *err)
 {
     const struct order *order = place->order;
+    const struct pod_run *run = place->data;
     if (prepare_is_complete(order, place->folder))
         return HT_OK;
     struct arena *arena = arena_new();
     struct replica_view *views =
         arena_alloc(arena, order->n_replicas, sizeof *views);
     for (size_t i = 0; i < order->n_replicas; i++)
-        views[i] = view_of(arena, order, i, &images[i]);
+        views[i] = run->by_log ? by_log_view(order, i)
+                               : view_of(arena, order, i, &images[i]);
     const enum ht_status status = prepare_replicas(
         place->site, order, place->placement, place->folder, views, err);
     arena_free(arena);
     return status;
 }
 
-/* False: one is not there yet, or never will be, as *status says. */
+/* False: one is not there yet, or never will be, as *status says. Where the
+ * registry does not let this runner in, `why` has the words. */
 static bool find_images(struct pod_run *run, struct image *images,
-                        enum ht_status *status, struct ht_error *err)
+                        char why[HT_MAX_REASON], enum ht_status *status,
+                        struct ht_error *err)
 {
     char words[HT_MAX_REASON];
     const struct order *order = run->order;
-    enum registry_state state = REGISTRY_READ;
     *status = HT_OK;
-    for (size_t i = 0; i < order->n_replicas && state == REGISTRY_READ; i++) {
-        state = find_image(order, &order->replicas[i], &images[i], words);
-        if (state == REGISTRY_WAITS)
+    for (size_t i = 0; i < order->n_replicas; i++) {
+        const enum registry_state state =
+            find_image(order, &order->replicas[i], &images[i], words);
+        if (state == REGISTRY_REFUSED)
+            *status = ht_fail(err, HT_PRECONDITION, "%s", words);
+        else if (state == REGISTRY_WAITS)
             pod_run_say(run, i, words);
+        else if (state == REGISTRY_CLOSED)
+            (void)snprintf(why, HT_MAX_REASON, "%s", words);
+        if (state == REGISTRY_REFUSED || state == REGISTRY_WAITS)
+            return false;
     }
-    if (state == REGISTRY_REFUSED)
-        *status = ht_fail(err, HT_PRECONDITION, "%s", words);
-    return state == REGISTRY_READ;
+    return true;
+}
+
+/* Chooses the way, once all is known for it; false: it is not, or there is
+ * none, as *status says. `why` it is read by its log, "": it is not. */
+static bool choose_way(struct pod_run *run, struct image *images,
+                       char why[HT_MAX_REASON], enum ht_status *status,
+                       struct ht_error *err)
+{
+    *status = HT_OK;
+    if (pod_run_is_made(run) || run->by_log)
+        return true;
+    const struct pod_template *template = run->judge.template;
+    if (template != NULL && template->n == 0)
+        (void)snprintf(why, HT_MAX_REASON,
+                       "the pods of a %s are its operator's",
+                       template->kind.kind);
+    else if (engine.cluster.no_exec)
+        (void)snprintf(why, HT_MAX_REASON,
+                       "the runner has no right to pods/exec (`hypertune "
+                       "doctor` prints the Role)");
+    else if (!find_images(run, images, why, status, err))
+        return false;
+    if (why[0] == '\0')
+        return true;
+    *status = by_log_check(run->order, why, err);
+    if (*status == HT_OK)
+        *status = by_log_mark(run->folder, err);
+    run->by_log = *status == HT_OK;
+    return run->by_log;
 }
 
 /* Makes the pods once all that they run is known. */
 static enum ht_status begin(struct engine_place *place, struct ht_error *err)
 {
     struct pod_run *run = place->data;
+    char why[HT_MAX_REASON] = "";
+    enum ht_status status;
     struct arena *arena = arena_new();
     struct image *images =
         arena_alloc(arena, place->order->n_replicas, sizeof *images);
-    enum ht_status status = HT_OK;
-    if (pod_run_is_made(run) || find_images(run, images, &status, err)) {
+    const bool chosen = choose_way(run, images, why, &status, err);
+    if (chosen)
         status = prepare(place, images, err);
-        if (status == HT_OK)
-            pod_run_make(run, images);
+    if (chosen && status == HT_OK) {
+        if (why[0] != '\0')
+            folder_log_line(run->replicas.items[0].folder,
+                            "%s: the trial is read by its log", why);
+        pod_run_make(run, images,
+                     run->by_log ? by_log_variables(arena, place) : NULL);
     }
     arena_free(arena);
     return status;

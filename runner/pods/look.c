@@ -25,6 +25,7 @@ static enum ht_status put_cluster(const struct kube_config *config,
 {
     struct kube_fields fields;
     struct kube_rights missing;
+    bool logs_only = false;
     struct kube *kube = kube_new(config);
     enum ht_status status = kube_fields_ask(kube, &fields, err);
     if (status == HT_OK) {
@@ -38,6 +39,11 @@ static enum ht_status put_cluster(const struct kube_config *config,
     if (status == HT_OK && missing.n > 0)
         json_put_string(out, "role",
                         kube_access_role(arena, config->namespace, &missing));
+    if (status == HT_OK)
+        status =
+            kube_access_logs_only(kube, config->namespace, &logs_only, err);
+    if (status == HT_OK && logs_only)
+        json_put_bool(out, "logsOnly", true);
     kube_free(kube);
     return status;
 }

@@ -12,8 +12,10 @@
 #include "proto/doc/node.h"
 #include "runner/kubernetes/client.h"
 #include "runner/kubernetes/objects.h"
+#include "runner/pods/follow.h"
 #include "runner/pods/kinds.h"
 #include "runner/pods/line.h"
+#include "runner/pods/pods.h"
 #include "runner/pods/reason.h"
 #include "runner/pods/shape.h"
 
@@ -31,8 +33,10 @@ struct maker_task {
     struct maker_object *objects;
     size_t n, done;
     struct pod_line **lines; /* of a removal */
+    struct pod_follow **logs;
     const char **pods;
     size_t n_pods;
+    struct pods *watch;
     int failures;
     int64_t try_at; /* monotonic */
     /* Guarded by the lock. */
@@ -54,10 +58,20 @@ struct maker {
     struct maker_task *first; /* in the order in which they came */
 };
 
+static void close_ways(struct maker_task *task, size_t i)
+{
+    pods_close(task->watch);
+    task->watch = NULL;
+    pod_line_close(task->lines[i]);
+    pod_follow_close(task->logs[i]);
+    task->lines[i] = NULL;
+    task->logs[i] = NULL;
+}
+
 static void free_task(struct maker_task *task)
 {
     for (size_t i = 0; i < task->n_pods; i++)
-        pod_line_close(task->lines[i]);
+        close_ways(task, i);
     arena_free(task->arena);
 }
 
@@ -177,8 +191,7 @@ static enum ht_status remove_all(struct maker *maker, struct maker_task *task,
 {
     enum ht_status status = HT_OK;
     for (size_t i = 0; i < task->n_pods; i++) {
-        pod_line_close(task->lines[i]);
-        task->lines[i] = NULL;
+        close_ways(task, i);
         if (status == HT_OK && task->pods[i] != NULL)
             status =
                 remove_named(maker, &kube_pods, task->pods[i], NULL, 0, err);
@@ -547,16 +560,22 @@ void maker_remove(struct maker *maker, const struct maker_removal *removal)
         new_task(removal->attempt, removal->objects, removal->n);
     task->act = remove_all;
     task->n_pods = removal->n_pods;
+    task->watch = removal->watch;
     task->lines = arena_alloc(task->arena, removal->n_pods + 1,
                               sizeof(struct pod_line *));
+    task->logs = arena_alloc(task->arena, removal->n_pods + 1,
+                             sizeof(struct pod_follow *));
     task->pods =
         arena_alloc(task->arena, removal->n_pods + 1, sizeof *task->pods);
     for (size_t i = 0; i < removal->n_pods; i++) {
         const char *pod = removal->pods[i];
         task->lines[i] = removal->lines[i];
+        task->logs[i] = removal->logs[i];
         task->pods[i] = pod != NULL ? arena_strdup(task->arena, pod) : NULL;
         if (task->lines[i] != NULL)
             pod_line_stop(task->lines[i]);
+        if (task->logs[i] != NULL)
+            pod_follow_stop(task->logs[i]);
     }
     add(maker, task);
 }

@@ -18,7 +18,9 @@ struct kube;
 struct kinds;
 struct maker;
 struct maker_task;
+struct pod_follow;
 struct pod_line;
+struct pods;
 
 /* Whether the runner has the attempt with this label (POD_LABEL_ATTEMPT). Any
  * thread. */
@@ -69,16 +71,18 @@ enum maker_state maker_look(struct maker *maker, const struct maker_task *task,
 /* It is not looked at any more; accepts NULL. */
 void maker_leave(struct maker *maker, struct maker_task *task);
 
-/* Closes the lines, which it owns from now on, and removes the objects of the
- * attempt, which have these names. `pods`: these are killed, without
- * grace; any may be NULL. Everything else is copied. */
+/* Closes the lines, logs and the watch, which it owns from now on, and removes
+ * the objects of the attempt, which have these names. `pods`: these are killed,
+ * without grace; any may be NULL. Everything else is copied. */
 struct maker_removal {
     const char *attempt;
     const struct maker_object *objects;
     size_t n;
-    struct pod_line *const *lines; /* as many as pods */
+    struct pod_line *const *lines;  /* as many as pods */
+    struct pod_follow *const *logs; /* the same */
     const char *const *pods;
     size_t n_pods;
+    struct pods *watch; /* or NULL */
 };
 void maker_remove(struct maker *maker, const struct maker_removal *removal);
 

@@ -28,15 +28,22 @@ struct pod {
 };
 
 struct pods {
+    struct pods *next;
     struct arena *arena;
     struct kube *kube;
-    const char *namespace, *selector;
+    struct pods_settings settings; /* in the arena */
     pthread_t thread;
     pthread_mutex_t lock; /* of all below */
     struct pod *first;
     bool known;
     char fault[PODS_FAULT_BYTES];
 };
+
+/* As of line.c. */
+static struct {
+    pthread_mutex_t lock;
+    struct pods *first;
+} all_pods = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* ---- one pod ---- */
 
@@ -56,29 +63,49 @@ static const char *copy(struct arena *arena, const char *text)
     return text != NULL ? arena_strdup(arena, text) : NULL;
 }
 
-/* NULL: it is none of ours. */
-static struct pod *read_pod(const struct node *object, const char *before)
+struct who {
+    const char *attempt, *replica, *container;
+};
+
+/* By its labels; false: it is none of ours. */
+static bool read_who(struct arena *arena, const struct node *meta,
+                     struct who *who)
 {
-    const struct node *meta = node_find(object, "metadata");
     const struct node *labels = node_find(meta, "labels");
-    const char *attempt = node_get_string(labels, POD_LABEL_ATTEMPT, NULL);
     const char *type = node_get_string(labels, POD_LABEL_REPLICAS, NULL);
     const char *wrapped = node_get_string(labels, POD_LABEL_CONTAINER, NULL);
-    const char *container = wrapped != NULL ? wrapped : POD_CONTAINER;
     const char *index = node_get_string(node_find(meta, "annotations"), INDEX,
                                         wrapped != NULL ? "0" : NULL);
+    who->attempt = node_get_string(labels, POD_LABEL_ATTEMPT, NULL);
+    who->container = wrapped != NULL ? wrapped : POD_CONTAINER;
+    if (who->attempt == NULL || type == NULL || index == NULL)
+        return false;
+    who->replica = arena_printf(arena, "%s-%s", type, index);
+    return true;
+}
+
+/* NULL: it is none of ours. */
+static struct pod *read_pod(const struct pods_settings *settings,
+                            const struct node *object, const char *before)
+{
+    const struct node *meta = node_find(object, "metadata");
     const char *uid = node_get_string(meta, "uid", NULL);
-    if (attempt == NULL || type == NULL || index == NULL || uid == NULL)
-        return NULL;
+    struct who who = {settings->attempt, settings->replica,
+                      settings->container};
     struct arena *arena = arena_new();
+    if (uid == NULL || (who.attempt == NULL && !read_who(arena, meta, &who))) {
+        arena_free(arena);
+        return NULL;
+    }
+    const char *container = who.container;
     const struct node *state =
         node_find(container_status(object, container), "state");
     const struct node *over = node_find(state, "terminated");
     struct pod *pod = arena_alloc(arena, 1, sizeof *pod);
     *pod = (struct pod){
         .arena = arena,
-        .attempt = arena_strdup(arena, attempt),
-        .replica = arena_printf(arena, "%s-%s", type, index),
+        .attempt = arena_strdup(arena, who.attempt),
+        .replica = arena_strdup(arena, who.replica),
         .listed = true,
         .seen = {.name = arena_strdup(arena, node_get_string(meta, "name", "")),
                  .uid = arena_strdup(arena, uid),
@@ -121,7 +148,8 @@ static void keep(struct pods *pods, const struct node *object, bool gone)
     const struct node *meta = node_find(object, "metadata");
     struct pod **link = find_uid(pods, node_get_string(meta, "uid", ""));
     struct pod *was = *link;
-    struct pod *now = read_pod(object, was != NULL ? was->seen.waits : NULL);
+    struct pod *now =
+        read_pod(&pods->settings, object, was != NULL ? was->seen.waits : NULL);
     if (was != NULL)
         drop(link);
     if (now == NULL)
@@ -192,8 +220,8 @@ static void *watch(void *context)
 {
     struct pods *pods = context;
     const struct kube_watch all = {.kind = &kube_pods,
-                                   .namespace = pods->namespace,
-                                   .selector = pods->selector,
+                                   .namespace = pods->settings.namespace,
+                                   .selector = pods->settings.selector,
                                    .take = take,
                                    .context = pods};
     kube_watch_run(pods->kube, &all);
@@ -206,11 +234,15 @@ enum ht_status pods_open(const struct pods_settings *settings,
                          struct pods **pods, struct ht_error *err)
 {
     struct pods *made = ht_xcalloc(1, sizeof *made);
-    *made = (struct pods){.arena = arena_new(),
-                          .kube = kube_new_beside(settings->kube),
-                          .namespace = settings->namespace};
-    made->selector =
-        arena_printf(made->arena, POD_LABEL_RUNNER "=%s", settings->runner);
+    struct arena *arena = arena_new();
+    *made =
+        (struct pods){.arena = arena, .kube = kube_new_beside(settings->kube)};
+    made->settings = (struct pods_settings){
+        .namespace = settings->namespace,
+        .selector = arena_strdup(arena, settings->selector),
+        .attempt = copy(arena, settings->attempt),
+        .replica = copy(arena, settings->replica),
+        .container = copy(arena, settings->container)};
     pthread_mutex_init(&made->lock, NULL);
     const int code = pthread_create(&made->thread, NULL, watch, made);
     if (code != 0) {
@@ -220,6 +252,10 @@ enum ht_status pods_open(const struct pods_settings *settings,
         free(made);
         return ht_fail_errno(err, code, "cannot start a thread");
     }
+    pthread_mutex_lock(&all_pods.lock);
+    made->next = all_pods.first;
+    all_pods.first = made;
+    pthread_mutex_unlock(&all_pods.lock);
     *pods = made;
     return HT_OK;
 }
@@ -228,6 +264,12 @@ void pods_close(struct pods *pods)
 {
     if (pods == NULL)
         return;
+    pthread_mutex_lock(&all_pods.lock);
+    struct pods **link = &all_pods.first;
+    while (*link != pods)
+        link = &(*link)->next;
+    *link = pods->next;
+    pthread_mutex_unlock(&all_pods.lock);
     kube_abort(pods->kube);
     pthread_join(pods->thread, NULL);
     while (pods->first != NULL)
@@ -236,6 +278,14 @@ void pods_close(struct pods *pods)
     kube_free(pods->kube);
     arena_free(pods->arena);
     free(pods);
+}
+
+void pods_close_all(void)
+{
+    for (struct pods *pods = all_pods.first; pods != NULL; pods = pods->next)
+        kube_abort(pods->kube);
+    while (all_pods.first != NULL)
+        pods_close(all_pods.first);
 }
 
 /* ---- for the supervising thread ---- */

@@ -31,15 +31,19 @@ struct pod_wish {
 
 struct pods_settings {
     const struct kube *kube; /* of the cluster: its login is shared */
-    const char *namespace;   /* must outlive the pods */
-    const char *runner;      /* value of POD_LABEL_RUNNER */
+    const char *namespace;   /* must outlive the pods; the others are copied */
+    const char *selector;    /* of their labels */
+    /* All of them are of that replica and have that container, or `attempt` is
+     * NULL: their labels say it. */
+    const char *attempt, *replica, *container;
 };
 
-/* The pods with the label of the runner.
- * HT_IO  no thread */
+/* HT_IO  no thread */
 enum ht_status pods_open(const struct pods_settings *settings,
                          struct pods **pods, struct ht_error *err);
 void pods_close(struct pods *pods); /* accepts NULL; waits about a second */
+/* All that are open; when the engine ends. */
+void pods_close_all(void);
 
 /* Whether all pods are known: without that, one that is missing may exist. */
 bool pods_are_known(struct pods *pods);

@@ -17,13 +17,16 @@
 #include "runner/far/far.h"
 #include "runner/kubernetes/objects.h"
 #include "runner/pods/attempt_objects.h"
+#include "runner/pods/by_log.h"
+#include "runner/pods/finish.h"
+#include "runner/pods/follow.h"
 #include "runner/pods/line.h"
+#include "runner/pods/logs.h"
 #include "runner/pods/maker.h"
 #include "runner/pods/pods.h"
 #include "runner/pods/shape.h"
 
 enum {
-    SETTLE_MS = 2000,     /* for what a pod sent before its end */
     SILENT_MS = 5000,     /* for its first connection, without a word */
     KILL_EXTRA_MS = 10000 /* for the shim, after the trainer's grace */
 };
@@ -32,16 +35,6 @@ enum { NO_POD_MS = 3000, ASK_MS = 10000 }; /* before it is asked why */
 
 static const char mark_made[] = "made";
 static const char bound_file[] = "pod.json";
-
-struct pod_member { /* one replica */
-    const char *name;
-    const char *uid, *pod;    /* it is bound to; NULL: to none yet */
-    struct pod_line *line;    /* NULL: none yet, or no longer */
-    bool served;              /* its files are there, and come here */
-    int64_t line_at;          /* monotonic: when that was opened */
-    int64_t over_at;          /* monotonic: since when its pod has ended */
-    char said[HT_MAX_REASON]; /* the last words about its waiting */
-};
 
 /* ---- begin ---- */
 
@@ -87,7 +80,33 @@ static void read_template(struct pod_run *run)
             HT_OK)
         return;
     run->judge.template = template;
-    run->container = template->primary.name;
+    run->container =
+        template->n > 0 ? template->primary.name : template->sought.container;
+    if (template->n == 0)
+        run->pods = NULL;
+}
+
+/* Those that an operator makes have none of our labels. */
+static void seek_pods(struct pod_run *run)
+{
+    struct ht_error err;
+    struct text selector = {0};
+    const struct kube_sought *sought = &run->judge.template->sought;
+    text_printf(&selector, "%s=%s", sought->name_label, run->order->name);
+    for (size_t i = 0; i < sought->labels.n; i++)
+        text_printf(&selector, ",%s=%s", sought->labels.items[i].name,
+                    sought->labels.items[i].value);
+    const struct pods_settings settings = {.kube = run->cluster->kube,
+                                           .namespace =
+                                               run->cluster->config.namespace,
+                                           .selector = selector.data,
+                                           .attempt = run->label,
+                                           .replica = run->members[0].name,
+                                           .container = run->container};
+    if (pods_open(&settings, &run->pods, &err) != HT_OK)
+        log_event(LOG_WARN, "attempt.not_seen", "name=%s reason=\"%s\"",
+                  run->order->name, err.text);
+    text_free(&selector);
 }
 
 struct pod_run *pod_run_new(const struct pod_cluster *cluster,
@@ -101,7 +120,9 @@ struct pod_run *pod_run_new(const struct pod_cluster *cluster,
                             .folder = place->folder,
                             .label = pod_attempt_label(arena, &order->key)};
     run->container = POD_CONTAINER;
+    run->pods = cluster->pods;
     read_template(run);
+    run->by_log = by_log_is_marked(place->folder);
     replicas_init(&run->replicas, place);
     run->outputs = pod_outputs_of(place, run->replicas.items[0].folder);
     run->members = arena_alloc(arena, order->n_replicas, sizeof *run->members);
@@ -123,13 +144,15 @@ bool pod_run_is_idle(const struct pod_run *run)
            !run->replicas.items[0].ended;
 }
 
-void pod_run_make(struct pod_run *run, const struct image *images)
+void pod_run_make(struct pod_run *run, const struct image *images,
+                  const struct pairs *variables)
 {
     const struct pod_shape shape = {.site = run->cluster->site,
                                     .order = run->order,
                                     .fields = &run->cluster->fields,
                                     .shim = &run->cluster->shim,
                                     .images = images,
+                                    .variables = variables,
                                     .template = run->judge.template,
                                     .job_sets = run->cluster->job_sets};
     run->objects = pod_objects(run->order->arena, &shape, &run->n_objects);
@@ -140,94 +163,11 @@ void pod_run_make(struct pod_run *run, const struct image *images)
 
 /* ---- ends ---- */
 
-static void end_all(struct pod_run *run, enum outcome outcome,
-                    const char *reason)
-{
-    for (size_t i = 0; i < run->replicas.n; i++) {
-        struct ending ending = {.ended_ms = clock_wall_ms()};
-        if (run->replicas.items[i].ended)
-            continue;
-        folder_end(&ending, outcome, "%s", reason);
-        replicas_end(&run->replicas, i, &ending);
-    }
-}
-
 void pod_run_fail(struct pod_run *run, const struct ht_error *err)
 {
-    end_all(run, err->status == HT_PRECONDITION ? OUTCOME_FAILED : OUTCOME_LOST,
-            err->text);
-}
-
-/* What the shim left in the pod's status, where its files did not come. */
-static bool take_message(struct pod_run *run, size_t i, const char *message)
-{
-    const char *folder = run->replicas.items[i].folder;
-    return message[0] == '{' &&
-           disk_write(folder, "exit.json", message, strlen(message),
-                      FOLDER_FILE_MODE, NULL) == HT_OK &&
-           replicas_read_exit(&run->replicas, i);
-}
-
-/* Of a success the pod's status does not say that all reports have come, as
- * exit.json from its files would: the result could be another. */
-static bool lacks_reports(struct pod_run *run, size_t i,
-                          const struct pod_seen *seen)
-{
-    struct arena *arena = arena_new();
-    const struct node *message =
-        json_read_map(arena, seen->message, strlen(seen->message));
-    const bool succeeded =
-        message != NULL ? strcmp(node_get_string(message, "outcome", ""),
-                                 folder_outcome_name(OUTCOME_SUCCEEDED)) == 0
-                        : seen->end.outcome == OUTCOME_SUCCEEDED;
-    arena_free(arena);
-    return succeeded && i == 0 && run->order->metrics.n > 0;
-}
-
-static void blame(const struct pod_run *run, size_t i, struct ending *ending)
-{
-    const int64_t over_at = run->members[i].over_at;
-    pod_judge_blame(&run->judge, over_at != 0 ? over_at : clock_monotonic_ms(),
-                    ending);
-}
-
-static void end_member(struct pod_run *run, size_t i,
-                       const struct kube_end *end)
-{
-    struct stop_order stop;
-    struct ending ending = {.ended_ms = clock_wall_ms()};
-    if (folder_read_stop(run->replicas.items[i].folder, &stop, NULL) == HT_OK) {
-        folder_end(&ending, OUTCOME_STOPPED, "stopped: %.480s", stop.reason);
-    } else {
-        folder_end(&ending, end->outcome, "%.480s", end->words);
-        ending.has_exit = end->exit >= 0;
-        ending.exit = end->exit;
-        if (!end->preempted)
-            blame(run, i, &ending);
-    }
-    replicas_end(&run->replicas, i, &ending);
-}
-
-/* Its files come before, as far as they were sent. */
-static void settle(struct pod_run *run, size_t i, const struct pod_seen *seen)
-{
-    struct pod_member *member = &run->members[i];
-    const int64_t now = clock_monotonic_ms();
-    if (member->over_at == 0)
-        member->over_at = now;
-    if (member->served && now - member->over_at < SETTLE_MS)
-        return;
-    if (lacks_reports(run, i, seen)) {
-        const struct kube_end lost = {
-            .outcome = OUTCOME_LOST,
-            .exit = -1,
-            .words = "its pod ended before its last reports had come"};
-        end_member(run, i, &lost);
-    } else if (!take_message(run, i, seen->message)) {
-        end_member(run, i, &seen->end);
-    } else if (!seen->end.preempted) {
-        blame(run, i, &run->replicas.items[i].ending);
-    }
+    pod_finish_all(
+        run, err->status == HT_PRECONDITION ? OUTCOME_FAILED : OUTCOME_LOST,
+        err->text);
 }
 
 /* ---- a pod that waits ---- */
@@ -302,35 +242,54 @@ static void serve(struct pod_run *run, size_t i)
     member->served = true;
 }
 
+/* ---- one replica ---- */
+
+static void look_at_pod(struct pod_run *run, size_t i,
+                        const struct pod_seen *seen)
+{
+    if (seen->end.over && run->by_log)
+        pod_logs_settle(run, i, &seen->end);
+    else if (seen->end.over)
+        pod_finish_settle(run, i, seen);
+    else if (seen->waits != NULL)
+        pod_run_say(run, i, seen->waits);
+    else if (seen->running && !run->removed && run->by_log)
+        pod_logs_read(run, i);
+    else if (seen->running && !run->removed)
+        serve(run, i);
+}
+
 static void look_at_member(struct pod_run *run, size_t i, struct arena *arena)
 {
-    struct pods *pods = run->cluster->pods;
+    struct pods *pods = run->pods;
     struct pod_member *member = &run->members[i];
     struct pod_seen seen;
     const struct pod_wish wish = {
         .attempt = run->label, .replica = member->name, .uid = member->uid};
     const bool ended = run->replicas.items[i].ended;
+    if (pods == NULL && run->n_objects > 0 && !ended) {
+        seek_pods(run);
+        pods = run->pods;
+    }
     if (replicas_read_exit(&run->replicas, i)) {
         if (!ended)
-            blame(run, i, &run->replicas.items[i].ending);
+            pod_finish_blame(run, i, &run->replicas.items[i].ending);
         return;
     }
+    if (pod_logs_stopped(run, i))
+        return;
+    if (pods == NULL)
+        return;
     if (!pods_find(pods, &wish, arena, &seen)) {
         const struct kube_end gone = kube_end_of(arena, NULL, run->container);
         if (member->uid != NULL && pods_are_known(pods))
-            end_member(run, i, &gone);
+            pod_finish_one(run, i, &gone);
         return;
     }
     if (member->uid == NULL)
         bind(run, i, &seen);
-    if (member->uid == NULL)
-        return;
-    if (seen.end.over)
-        settle(run, i, &seen);
-    else if (seen.running && !run->removed)
-        serve(run, i);
-    else if (seen.waits != NULL)
-        pod_run_say(run, i, seen.waits);
+    if (member->uid != NULL)
+        look_at_pod(run, i, &seen);
 }
 
 /* ---- its outputs ---- */
@@ -366,12 +325,12 @@ static bool has_outputs(struct pod_run *run)
     struct arena *arena = arena_new();
     const struct pod_wish wish = {
         .attempt = run->label, .replica = first->name, .uid = first->uid};
-    if (pods_find(run->cluster->pods, &wish, arena, &seen)) {
+    if (pods_find(run->pods, &wish, arena, &seen)) {
         if (seen.end.over)
             why = "its pod has ended";
         else
             serve(run, 0);
-    } else if (pods_are_known(run->cluster->pods)) {
+    } else if (pods_are_known(run->pods)) {
         why = "its pod is gone";
     }
     const bool settled =
@@ -396,7 +355,7 @@ static void look_at_making(struct pod_run *run)
     if (state == MAKER_DONE)
         (void)disk_mark(run->folder, mark_made, NULL);
     else
-        end_all(run, OUTCOME_FAILED, words);
+        pod_finish_all(run, OUTCOME_FAILED, words);
 }
 
 /* The first replica that has had no pod; n: all have. */
@@ -420,7 +379,7 @@ static void take_why(struct pod_run *run, size_t i)
     run->asking = NULL;
     run->ask_at = clock_monotonic_ms() + ASK_MS;
     if (state == MAKER_REFUSED)
-        end_all(run, OUTCOME_LOST, words);
+        pod_finish_all(run, OUTCOME_LOST, words);
     else if (i < run->replicas.n)
         pod_run_say(run, i, words);
 }
@@ -467,7 +426,8 @@ static bool is_pod_over(const struct pod_run *run, struct arena *arena)
     const struct pod_member *first = &run->members[0];
     const struct pod_wish wish = {
         .attempt = run->label, .replica = first->name, .uid = first->uid};
-    return pods_find(run->cluster->pods, &wish, arena, &seen) && seen.end.over;
+    return run->pods != NULL && pods_find(run->pods, &wish, arena, &seen) &&
+           seen.end.over;
 }
 
 static void look_at_object(struct pod_run *run, struct arena *arena)
@@ -475,8 +435,10 @@ static void look_at_object(struct pod_run *run, struct arena *arena)
     char fault[HT_MAX_REASON];
     pod_judge_look(&run->judge, run->cluster->kinds, run->label, fault);
     pod_run_say(run, 0, fault);
-    if (pod_judge_is_due(&run->judge) && !is_pod_over(run, arena))
-        end_all(run, pod_judge_outcome(&run->judge), run->judge.verdict.words);
+    if (pod_judge_is_due(&run->judge) && !is_pod_over(run, arena) &&
+        pod_logs_are_done(run))
+        pod_finish_all(run, pod_judge_outcome(&run->judge),
+                       run->judge.verdict.words);
 }
 
 static void put_ours(struct pod_run *run)
@@ -503,6 +465,7 @@ enum engine_state pod_run_poll(struct pod_run *run, struct engine_place *place,
         look_at_object(run, arena);
     for (size_t i = 0; i < run->replicas.n; i++)
         look_at_member(run, i, arena);
+    pod_logs_time(run);
     if (run->making == NULL && run->n_objects > 0)
         ask_why(run);
     arena_free(arena);
@@ -526,7 +489,7 @@ void pod_run_stop(struct pod_run *run, const struct stop_order *order)
     for (size_t i = 0; i < run->replicas.n; i++)
         served |= run->members[i].served;
     if (!served) { /* nothing has begun, or will */
-        end_all(run, OUTCOME_STOPPED, order->reason);
+        pod_finish_all(run, OUTCOME_STOPPED, order->reason);
         return;
     }
     replicas_stop(&run->replicas, order);
@@ -540,7 +503,8 @@ void pod_run_stop(struct pod_run *run, const struct stop_order *order)
 bool pod_run_is_started(struct pod_run *run)
 {
     for (size_t i = 0; i < run->replicas.n && !run->begun; i++)
-        run->begun = disk_has(run->replicas.items[i].folder, "shim.json");
+        run->begun = disk_has(run->replicas.items[i].folder, "shim.json") ||
+                     pod_follow_has_begun(run->replicas.items[i].folder);
     return run->begun;
 }
 
@@ -561,16 +525,21 @@ void pod_run_remove(struct pod_run *run)
         return;
     run->removed = true;
     struct pod_line **lines = arena_alloc(arena, n, sizeof(struct pod_line *));
+    struct pod_follow **logs =
+        arena_alloc(arena, n, sizeof(struct pod_follow *));
     const char **pods = arena_alloc(arena, n, sizeof *pods);
     for (size_t i = 0; i < n; i++) {
         struct pod_member *member = &run->members[i];
         lines[i] = member->line;
+        logs[i] = member->log;
         pods[i] = run->replicas.items[i].ended ? NULL : member->pod;
         if (member->line != NULL)
             far_remove(pod_line_far(member->line), run->folder);
         member->line = NULL;
+        member->log = NULL;
         member->served = false;
     }
+    struct pods *own_watch = run->pods != run->cluster->pods ? run->pods : NULL;
     maker_leave(maker, run->making);
     maker_leave(maker, run->asking);
     run->making = run->asking = NULL;
@@ -578,6 +547,8 @@ void pod_run_remove(struct pod_run *run)
                                                 .objects = run->objects,
                                                 .n = run->n_objects,
                                                 .lines = lines,
+                                                .logs = logs,
+                                                .watch = own_watch,
                                                 .pods = pods,
                                                 .n_pods = n});
 }

@@ -28,7 +28,8 @@ struct kube;
 struct maker;
 struct maker_object;
 struct maker_task;
-struct pod_member;
+struct pod_follow;
+struct pod_line;
 struct pods;
 
 /* What all attempts share: an open cluster. */
@@ -38,6 +39,7 @@ struct pod_cluster {
     struct kube *kube; /* of the thread that opened it */
     struct kube_fields fields;
     bool job_sets; /* for attempts of several replicas */
+    bool no_exec;  /* the runner may not enter pods, but read their logs */
     struct shim_maps shim;
     const char *kit; /* of far_name_kit(), or NULL */
     struct pods *pods;
@@ -47,6 +49,17 @@ struct pod_cluster {
     struct pull_login pull_login; /* the reader's */
 };
 
+struct pod_member { /* one replica */
+    const char *name;
+    const char *uid, *pod;    /* it is bound to; NULL: to none yet */
+    struct pod_line *line;    /* NULL: none yet, or no longer */
+    struct pod_follow *log;   /* the same */
+    bool served;              /* its files are there, and come here */
+    int64_t line_at;          /* monotonic: when that was opened */
+    int64_t over_at;          /* monotonic: since when its pod has ended */
+    char said[HT_MAX_REASON]; /* the last words about its waiting */
+};
+
 struct pod_run {
     struct pod_run *next; /* for its owner */
     const struct pod_cluster *cluster;
@@ -54,6 +67,8 @@ struct pod_run {
     const char *folder, *label;
     const char *container;  /* of each pod, the trainer's */
     struct pod_judge judge; /* without a template: pods of our own */
+    struct pods *pods;      /* the cluster's, or those that an operator makes of
+                               the template, once there can be some */
     struct replicas replicas;
     struct pod_member *members; /* of each replica */
     struct pod_outputs outputs;
@@ -64,6 +79,7 @@ struct pod_run {
     int64_t ask_at;            /* monotonic: not before */
     int64_t kill_at;           /* monotonic; 0: it was not stopped */
     bool begun, removed;
+    bool by_log; /* its pods are without hypertune-shim: see by_log.h */
 };
 
 /* In the order's arena; it makes nothing yet. */
@@ -73,9 +89,10 @@ struct pod_run *pod_run_new(const struct pod_cluster *cluster,
 bool pod_run_is_made(const struct pod_run *run);
 /* Whether pod_run_make() is to come. */
 bool pod_run_is_idle(const struct pod_run *run);
-/* Has its objects made, unless they are; its folders are prepared. Each
- * replica's image is that of struct pod_shape. */
-void pod_run_make(struct pod_run *run, const struct image *images);
+/* Has its objects made, unless they are; its folders are prepared. Images and
+ * variables are those of struct pod_shape. */
+void pod_run_make(struct pod_run *run, const struct image *images,
+                  const struct pairs *variables);
 /* Why it does not begin, of one replica; "" is no word. */
 void pod_run_say(struct pod_run *run, size_t replica, const char *words);
 /* It never will: HT_PRECONDITION is the trial's failure, another the runner's.

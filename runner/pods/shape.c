@@ -225,6 +225,12 @@ static void put_mount(struct text *out, const char *name, const char *path,
     json_close(out);
 }
 
+static void put_shm_mount(struct text *out, const struct pod_shape *shape)
+{
+    if (shape->order->container.shm_bytes > 0)
+        put_mount(out, "hypertune-shm", "/dev/shm", NULL, false);
+}
+
 /* The folders of replica_view.h: the replica's own, and the trial's with its
  * outputs, are part of what the mirror serves. */
 static void put_mounts(struct text *out, const struct pod_shape *shape,
@@ -239,8 +245,7 @@ static void put_mounts(struct text *out, const struct pod_shape *shape,
     put_mount(out, "hypertune-state", CONTAINER_TRIAL, folder, true);
     put_mount(out, "hypertune-state", CONTAINER_OUTPUT,
               safe_path_rest(shape->site->state, trial), false);
-    if (shape->order->container.shm_bytes > 0)
-        put_mount(out, "hypertune-shm", "/dev/shm", NULL, false);
+    put_shm_mount(out, shape);
     json_close_list(out);
     arena_free(arena);
 }
@@ -286,13 +291,65 @@ static const char *image_of(const struct pod_shape *shape, size_t replica)
     return digest != NULL ? digest : shape->order->replicas[replica].image;
 }
 
-/* The image, the shim as its process, and what that sees. */
+/* What Kubernetes puts no variables into: $$ is one $ to it. */
+static const char *literal(struct arena *arena, const char *word)
+{
+    struct text out = {0};
+    for (; *word != '\0'; word++)
+        text_append(&out, *word == '$' ? "$$" : word, *word == '$' ? 2 : 1);
+    return text_take(&out, arena);
+}
+
+/* The words of the trial as Kubernetes has them: a command replaces the entry
+ * point of the image, without one it gets the arguments. */
+static void put_words(struct text *out, const struct replica_order *replica)
+{
+    struct arena *arena = arena_new();
+    const struct strings *argv = &replica->argv;
+    const char **items = arena_alloc(arena, argv->n + 1, sizeof *items);
+    for (size_t i = 0; i < argv->n; i++)
+        items[i] = literal(arena, argv->items[i]);
+    const bool whole = replica->entry_words > 0;
+    json_put_raw(out, whole ? "args" : "command", "null");
+    json_put_strings(out, whole ? "command" : "args",
+                     &(struct strings){argv->n, items});
+    if (replica->workdir != NULL)
+        json_put_string(out, "workingDir", replica->workdir);
+    arena_free(arena);
+}
+
+static void put_variables(struct text *out, const struct pairs *variables)
+{
+    struct arena *arena = arena_new();
+    json_open_list(out, "env");
+    for (size_t i = 0; i < variables->n; i++) {
+        json_open(out, NULL);
+        json_put_string(out, "name", variables->items[i].name);
+        json_put_string(out, "value",
+                        literal(arena, variables->items[i].value));
+        json_close(out);
+    }
+    json_close_list(out);
+    arena_free(arena);
+}
+
+/* The image, the shim as its process, and what that sees; or the trial's own
+ * words. */
 static void put_start(struct text *out, const struct pod_shape *shape,
                       size_t replica, const char *folder)
 {
     const char *const command[] = {POD_BIN "/shim", "--pod", POD_ROOT, folder};
     json_put_string(out, "image", image_of(shape, replica));
+    if (shape->variables != NULL) {
+        put_words(out, &shape->order->replicas[replica]);
+        put_variables(out, &shape->variables[replica]);
+        json_open_list(out, "volumeMounts");
+        put_shm_mount(out, shape);
+        json_close_list(out);
+        return;
+    }
     json_put_strings(out, "command", &(struct strings){4, command});
+    json_put_raw(out, "args", "null");
     put_mounts(out, shape, folder);
 }
 
@@ -314,11 +371,12 @@ static void put_container(struct text *out, const struct pod_shape *shape,
     json_put_string(out, "name", POD_CONTAINER);
     json_put_string(out, "imagePullPolicy", pull_of(shape->order));
     put_start(out, shape, group->first, folder);
-    json_put_raw(out, "env",
-                 "[{\"name\":\"" INDEX
-                 "\",\"valueFrom\":{\"fieldRef\":{\"fieldPath\":"
-                 "\"metadata.annotations['batch.kubernetes.io/"
-                 "job-completion-index']\"}}}]");
+    if (shape->variables == NULL)
+        json_put_raw(out, "env",
+                     "[{\"name\":\"" INDEX
+                     "\",\"valueFrom\":{\"fieldRef\":{\"fieldPath\":"
+                     "\"metadata.annotations['batch.kubernetes.io/"
+                     "job-completion-index']\"}}}]");
     put_resources(out, replica);
     put_safety(out, shape->order);
     json_close(out);
@@ -329,8 +387,11 @@ static void put_volumes(struct text *out, const struct pod_shape *shape)
 {
     const int64_t shm = shape->order->container.shm_bytes;
     json_open_list(out, "volumes");
-    shim_maps_put_volume(out, shape->shim);
-    json_put_raw(out, NULL, "{\"name\":\"hypertune-state\",\"emptyDir\":{}}");
+    if (shape->variables == NULL) {
+        shim_maps_put_volume(out, shape->shim);
+        json_put_raw(out, NULL,
+                     "{\"name\":\"hypertune-state\",\"emptyDir\":{}}");
+    }
     if (shm > 0) {
         struct arena *arena = arena_new();
         json_put_raw(out, NULL,
@@ -342,6 +403,12 @@ static void put_volumes(struct text *out, const struct pod_shape *shape)
         arena_free(arena);
     }
     json_close_list(out);
+}
+
+static int64_t grace_s(const struct pod_shape *shape)
+{
+    const int64_t own_s = (shape->order->grace_ms + 999) / 1000;
+    return shape->variables != NULL ? own_s : own_s + STOP_EXTRA_S;
 }
 
 /* The pod as the engine needs it. A named account is there to be used, so that
@@ -358,8 +425,7 @@ static void put_pod_spec(struct text *out, const struct pod_shape *shape,
     else if (node_find(overlay, "serviceAccountName") == NULL)
         json_put_bool(out, "automountServiceAccountToken", false);
     json_put_bool(out, "enableServiceLinks", false);
-    json_put_int(out, "terminationGracePeriodSeconds",
-                 order->grace_ms / 1000 + STOP_EXTRA_S);
+    json_put_int(out, "terminationGracePeriodSeconds", grace_s(shape));
     if (order->n_replicas > 1) /* a JobSet says the same */
         json_put_string(out, "subdomain", order->name);
     json_open_list(out, "containers");
@@ -502,7 +568,6 @@ static void put_wrapped(struct text *out, const struct pod_shape *shape,
     json_open(out, NULL);
     json_put_string(out, "name", container);
     put_start(out, shape, 0, folder_of(arena, shape, replica->type, "0"));
-    json_put_raw(out, "args", "null");
     if (order->container.pull != PULL_IF_NOT_PRESENT)
         json_put_string(out, "imagePullPolicy", pull_of(order));
     put_resources(out, replica);
@@ -526,8 +591,7 @@ void pod_put_pod_part(struct text *out, const struct pod_shape *shape,
         json_put_string(out, "restartPolicy", "Never");
         if (order->service_account != NULL)
             json_put_string(out, "serviceAccountName", order->service_account);
-        json_put_int(out, "terminationGracePeriodSeconds",
-                     order->grace_ms / 1000 + STOP_EXTRA_S);
+        json_put_int(out, "terminationGracePeriodSeconds", grace_s(shape));
         json_open_list(out, "containers");
         put_wrapped(out, shape, container);
         json_close_list(out);

@@ -3,7 +3,8 @@
  * headless Service that gives them names; or a JobSet that makes all of these,
  * with the same names.
  *
- * Pure. In each pod hypertune-shim is the first process; its folder and those
+ * Pure. In each pod hypertune-shim is the first process, unless it is read by
+ * its log (by_log.h); its folder and those
  * of the trial are in one emptyDir, which runner/mirror serves. */
 #ifndef HT_RUNNER_PODS_SHAPE_H
 #define HT_RUNNER_PODS_SHAPE_H
@@ -50,6 +51,8 @@ struct pod_shape {
     const struct image *images; /* of each replica, as its registry has it; one
                                    without a digest is asked by its name, as
                                    all are where this is NULL */
+    const struct pairs *variables;       /* of each replica whose pod is without
+                                            hypertune-shim; NULL: it has it */
     const struct pod_template *template; /* NULL: pods of our own */
     bool job_sets;                       /* for several replicas */
 };

@@ -30,8 +30,12 @@ enum ht_status pod_template_read(struct arena *arena,
         return ht_fail(err, HT_PRECONDITION, "%s is no object", at.path);
     template->pods = kube_templates(&reader, at, &template->n);
     template->ends = kube_template_ends(section, at.node);
+    wrong = at;
     const char *fault =
-        kube_template_find(&reader, section, at, &template->primary, &wrong);
+        template->n == 0
+            ? kube_template_seek(section, at.node, &template->sought)
+            : kube_template_find(&reader, section, at, &template->primary,
+                                 &wrong);
     return fault == NULL
                ? HT_OK
                : ht_fail(err, HT_PRECONDITION, "%s: %s", wrong.path, fault);

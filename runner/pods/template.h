@@ -25,6 +25,7 @@ struct pod_template { /* in the arena of pod_template_read() */
     size_t n;
     const struct kube_pod_template *pods; /* all pod templates */
     struct kube_primary primary;
+    struct kube_sought sought; /* where `n` is 0: an operator makes its pods */
     struct kube_ends ends;
 };
 

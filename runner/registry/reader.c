@@ -68,7 +68,9 @@ static void settle(struct entry *entry, enum ht_status status,
     if (status == HT_UNAVAILABLE && ++entry->tries < MOST_TRIES)
         entry->at += (int64_t)PAUSE_MS * entry->tries;
     else
-        entry->state = REGISTRY_REFUSED;
+        entry->state = status == HT_UNAVAILABLE || status == HT_DENIED
+                           ? REGISTRY_CLOSED
+                           : REGISTRY_REFUSED;
 }
 
 static void read_one(struct registry_reader *reader, struct entry *entry)
@@ -181,7 +183,7 @@ enum registry_state registry_reader_look(struct registry_reader *reader,
 {
     pthread_mutex_lock(&reader->lock);
     struct entry *entry = entry_of(reader, name, scope);
-    if (entry->state == REGISTRY_REFUSED &&
+    if ((entry->state == REGISTRY_REFUSED || entry->state == REGISTRY_CLOSED) &&
         clock_monotonic_ms() - entry->at > REFUSED_MS) {
         entry->state = REGISTRY_WAITS;
         entry->tries = 0;

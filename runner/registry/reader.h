@@ -30,7 +30,9 @@ void registry_reader_stop(struct registry_reader *reader);
 enum registry_state {
     REGISTRY_WAITS,  /* *words: why it was not read so far; "" at first */
     REGISTRY_READ,   /* *image is valid until registry_reader_stop() */
-    REGISTRY_REFUSED /* *words: why; it is asked anew after a minute */
+    REGISTRY_CLOSED, /* *words: why: no access, or no answer; the cluster may
+                        have the image, and it is asked anew after a minute */
+    REGISTRY_REFUSED /* *words: why: it is not there, or wrong; the same */
 };
 
 /* Has the image read where it was not asked for before with this scope, which

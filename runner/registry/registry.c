@@ -215,7 +215,7 @@ static enum ht_status refuse(const struct place *place, long code,
                              struct ht_error *err)
 {
     if (code == 401 || code == 403)
-        return ht_fail(err, HT_PRECONDITION,
+        return ht_fail(err, HT_DENIED,
                        "image %s: the registry %s gives no access (HTTP %ld); "
                        "log in to it where the runner is (docker login), or "
                        "say `command` in the spec",

@@ -16,8 +16,8 @@
  * for several platforms the digest is the list's and the config the one for
  * `arch`, such as "amd64". `login` is only used, never kept. Blocks for half a
  * minute for each of four requests at most.
- * HT_PRECONDITION  there is no such image or no access to it, or it is not what
- *                  its digest says; the text names a remedy
+ * HT_PRECONDITION  there is no such image, or it is not what its digest says
+ * HT_DENIED        no access to it; the text names a remedy
  * HT_UNAVAILABLE   the registry cannot be reached now */
 enum ht_status registry_read(struct arena *arena, const char *name,
                              const char *arch,

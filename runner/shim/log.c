@@ -1,7 +1,10 @@
 #include "runner/shim/log.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -31,6 +34,50 @@ enum ht_status shim_log_open(struct shim_log *log, int folder,
     log->fd = open_segment(log, 0);
     if (log->fd < 0)
         return ht_fail_errno(err, errno, "cannot create the log of %s", stream);
+    return HT_OK;
+}
+
+/* Where the newest segment begins; -1: there is none. */
+static int64_t find_newest(const struct shim_log *log)
+{
+    int64_t newest = -1;
+    const size_t len = strlen(log->stream);
+    const int fd = openat(log->folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *folder = fd >= 0 ? fdopendir(fd) : NULL;
+    if (folder == NULL) {
+        if (fd >= 0)
+            close(fd);
+        return -1;
+    }
+    for (struct dirent *one; (one = readdir(folder)) != NULL;) {
+        char name[FOLDER_LOG_NAME_BYTES];
+        if (strncmp(one->d_name, log->stream, len) != 0 ||
+            one->d_name[len] != '.')
+            continue;
+        const int64_t offset = strtoll(one->d_name + len + 1, NULL, 10);
+        if (offset > newest &&
+            strcmp(folder_log_name(name, log->stream, offset), one->d_name) ==
+                0)
+            newest = offset;
+    }
+    closedir(folder);
+    return newest;
+}
+
+enum ht_status shim_log_resume(struct shim_log *log, int folder,
+                               const char *stream, struct ht_error *err)
+{
+    struct stat state;
+    char name[FOLDER_LOG_NAME_BYTES];
+    *log = (struct shim_log){.folder = folder, .stream = stream};
+    log->segment = find_newest(log);
+    if (log->segment < 0)
+        return shim_log_open(log, folder, stream, err);
+    log->fd = openat(folder, folder_log_name(name, stream, log->segment),
+                     O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
+    if (log->fd < 0 || fstat(log->fd, &state) != 0)
+        return ht_fail_errno(err, errno, "cannot open the log of %s", stream);
+    log->offset = log->segment + (int64_t)state.st_size;
     return HT_OK;
 }
 

@@ -24,6 +24,11 @@ struct shim_log {
  * HT_IO  the segment cannot be created */
 enum ht_status shim_log_open(struct shim_log *log, int folder,
                              const char *stream, struct ht_error *err);
+/* Continues a stream behind its last byte, or starts it. Only for a folder that
+ * no trial can write into.
+ * HT_IO  the segment cannot be opened */
+enum ht_status shim_log_resume(struct shim_log *log, int folder,
+                               const char *stream, struct ht_error *err);
 /* Never fails, see above; blocks while the disk does. */
 void shim_log_append(struct shim_log *log, const char *bytes, size_t len);
 /* Syncs the newest segment (older ones were when they filled up). */

@@ -58,11 +58,24 @@ def the_login_of_docker_is_used():
     images.PASSWORD = "another"
     for auth in ("basic", "bearer"):
         images.auth = auth
-        trial = run("no-" + auth, images.add("no-" + auth, Entrypoint=ENTRY))
+        trial = run("no-" + auth, images.add("no-" + auth, Entrypoint=ENTRY),
+                    metrics=None)
         tap.equal(trial["state"], "FAILED")
         tap.contains("docker login", trial["reason"])
+        tap.contains("metrics: {stdout: ...}", trial["reason"])
         tap.true(good not in trial["reason"])
     images.PASSWORD, images.auth = good, None
+
+
+def run_unread(name, image, words):
+    """The cluster knows the image, which the runner cannot read."""
+    cluster.cluster.kubelet.entries[image] = ENTRY
+    trial = run(name, image)
+    tap.equal((trial["state"], trial["objective"]), ("SUCCEEDED", 0.5),
+              trial["reason"])
+    tap.starts(server.output(name), "words --x=")
+    tap.contains(words, server.output(name, "runner"))
+    tap.equal(pinned["images"][-1], image)
 
 
 @contextlib.contextmanager
@@ -103,8 +116,8 @@ def pull_secrets_of_the_pod_are_used():
         trial = run("secret", images.add("secret", Entrypoint=ENTRY),
                     kubernetes=section)
         tap.equal(trial["state"], "SUCCEEDED", trial["reason"])
-        trial = run("no-secret", images.add("secret", Entrypoint=ENTRY))
-        tap.contains("gives no access", trial["reason"])
+        run_unread("no-secret", images.add("unread", Entrypoint=ENTRY),
+                   "gives no access")
 
 
 def pull_secrets_of_the_service_account_are_used():
@@ -135,6 +148,15 @@ def a_damaged_pull_secret_is_the_reason():
     tap.contains("the pull secret damaged is damaged", trial["reason"])
 
 
+def an_image_that_the_cluster_alone_can_read_runs_as_it_is():
+    name = images.add("closed", Entrypoint=ENTRY)
+    images.auth, images.broken = "basic", lambda kind, reference, data: 403
+    run_unread("closed", name, "gives no access")
+    images.auth, images.broken = None, lambda kind, reference, data: 503
+    run_unread("down", images.add("down", Entrypoint=ENTRY), "HTTP 503")
+    images.broken = None
+
+
 def what_is_wrong_fails_the_trial_with_the_registrys_answer():
     big = b"[" + b" " * (5 << 20)
     for name, broken, words in (
@@ -142,8 +164,8 @@ def what_is_wrong_fails_the_trial_with_the_registrys_answer():
             ("other", lambda kind, reference, data:
              b"{}" if kind == "blobs" else data, "is not sha256:"),
             ("huge", lambda kind, reference, data: big, "more than 4194304"),
-            ("noise", lambda kind, reference, data: b"<html>", "is not noise"),
-            ("down", lambda kind, reference, data: 503, "HTTP 503")):
+            ("noise", lambda kind, reference, data: b"<html>",
+             "is not noise")):
         images.broken = broken
         trial = run(name, images.add(name, Entrypoint=ENTRY))
         images.broken = None
@@ -183,6 +205,7 @@ with tempfile.TemporaryDirectory() as folder, registry.Registry() as images:
                      pull_secrets_of_the_service_account_are_used,
                      without_the_right_to_read_them_the_login_of_docker_is_used,
                      a_damaged_pull_secret_is_the_reason,
+                     an_image_that_the_cluster_alone_can_read_runs_as_it_is,
                      what_is_wrong_fails_the_trial_with_the_registrys_answer,
                      an_image_is_read_once])
     finally:

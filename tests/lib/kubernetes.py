@@ -19,6 +19,7 @@ import time
 import urllib.parse
 
 import kubernetes_exec
+import kubernetes_log
 from kubernetes_rules import (Refused, check_options, check_strict,
                               keep_known, matches, schemas)
 from kubernetes_store import Store
@@ -44,7 +45,8 @@ class Cluster:
     "lost" (done, and it ends without an answer); and of a watch also
     {"after": BYTES} (it ends there), {"pieces": BYTES} (it comes in such
     pieces), {"silent": True} (nothing comes, and it does not end),
-    {"line": TEXT} (comes first). Of "get pods/exec": see Stream."""
+    {"line": TEXT} (comes first). Of "get pods/exec": see Stream; of "get
+    pods/log": kubernetes_log.serve()."""
 
     def __init__(self, namespaces=("work",), minor=26, tls=None):
         self.store = Store(namespaces, minor)
@@ -57,6 +59,7 @@ class Cluster:
         self.openapi = True
         self.away = False  # every connection ends without an answer
         self.turned_away = 0  # requests
+        self.log_cuts = 0  # so often all that follow a log
         self.ended_watches = 0  # so often all of them
         self.closing = threading.Event()
         self.lock = threading.Lock()
@@ -113,6 +116,11 @@ class Cluster:
                 except OSError:
                     pass
 
+    def cut_logs(self):
+        with self.store.lock:
+            self.log_cuts += 1
+            self.store.changed.notify_all()
+
     def end_watches(self):
         with self.store.lock:
             self.ended_watches += 1
@@ -123,6 +131,7 @@ class Cluster:
         """As a server that was killed; pods run on."""
         self.away = True
         self.cut_streams()
+        self.cut_logs()
         self.end_watches()
         try:
             yield
@@ -296,6 +305,9 @@ class Asked(http.server.BaseHTTPRequestHandler):
             return self.watch(plural, namespace, fault or {})
         if part == "exec":
             return kubernetes_exec.serve(self, namespace, name, fault or {})
+        if part == "log" and self.asked.kubelet and not (
+                {"tailLines", "limitBytes"} & set(self.query)):
+            return kubernetes_log.serve(self, namespace, name, fault)
         code, value = getattr(self, "do_" + verb)(plural, namespace, name,
                                                   part)
         return self.cut() if fault == "lost" else self.send(code, value)

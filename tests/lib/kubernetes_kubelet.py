@@ -14,6 +14,7 @@ import tempfile
 import threading
 import time
 
+import kubernetes_log
 import kubernetes_volumes
 from kubernetes_store import stamp
 
@@ -53,10 +54,16 @@ def child_of(pid):
         return None
 
 
+def words_of(spec, entry):
+    """What runs; `entry`: the entry point of the image."""
+    command = spec.get("command") or entry
+    return (command or []) + (spec.get("args") or [])
+
+
 class Container:
     """One that was started."""
 
-    def __init__(self, spec, folder, env, mounts):
+    def __init__(self, store, spec, folder, env, mounts, entry):
         self.name, self.spec = spec["name"], spec
         self.env = env
         self.killed_by_memory = False
@@ -77,16 +84,17 @@ class Container:
                                    "/dev/termination-log"),
                     "from": self.message, "readonly": False}],
                 "argv": [expand(word, env) for word in
-                         spec.get("command", []) + spec.get("args", [])],
+                         words_of(spec, entry)],
                 "env": env, "cwd": spec.get("workingDir") or "/",
                 "user": context.get("runAsUser")}, file)
         self.words, out = os.pipe()
-        with open(self.log, "ab") as log:
-            self.process = subprocess.Popen(
-                UNSHARE + [path, str(out)], stdin=subprocess.DEVNULL,
-                stdout=log, stderr=log, start_new_session=True,
-                pass_fds=(out,))
+        self.output = kubernetes_log.Log(store, self.log)
+        self.process = subprocess.Popen(
+            UNSHARE + [path, str(out)], stdin=subprocess.DEVNULL,
+            stdout=self.output.into, stderr=self.output.into,
+            start_new_session=True, pass_fds=(out,))
         os.close(out)
+        self.output.close()
         self.is_up = False
         self.why = ""  # it could not be made
 
@@ -95,6 +103,7 @@ class Container:
         if os.read(self.words, 1):
             is_up()
         code = self.process.wait()
+        self.output.thread.join(1)  # what it left may hold its stdout
         self.why = os.read(self.words, MOST_MESSAGE).decode()
         os.close(self.words)
         return 137 if code < 0 else code
@@ -271,7 +280,8 @@ class Pod:
                    "from": kubernetes_volumes.part(self.paths, one, env),
                    "readonly": bool(one.get("readOnly"))}
                   for one in spec.get("volumeMounts", ())]
-        container = Container(spec, self.folder, env, mounts)
+        container = Container(self.store, spec, self.folder, env, mounts,
+                              self.kubelet.entries.get(spec.get("image")))
         threading.Thread(target=self.reap, args=(container,),
                          daemon=True).start()
         return container
@@ -358,6 +368,7 @@ class Kubelet:
         self.closing = False
         self.unschedulable = None  # or why no node fits
         self.bad_images = set()
+        self.entries = {}  # {image: its entry point}
         self.store.is_held = self.holds
         cluster.kubelet = self
         self.thread = threading.Thread(target=self.run, daemon=True)

@@ -3,6 +3,7 @@ whose kubeconfig HT_KUBECONFIG names: then by kubectl, in a namespace of its
 own, with an image that is there."""
 
 import contextlib
+import functools
 import json
 import os
 import signal
@@ -23,6 +24,7 @@ SLOTS = 8
 IMAGE = "localhost/tiny:1"  # busybox, never pulled
 RIGHTS = {"jobs": {"create", "get", "list", "delete"},
           "pods": {"list", "watch", "delete"}, "pods/exec": {"create", "get"},
+          "pods/log": {"get"},
           "services": {"create", "get", "list", "delete"},
           "configmaps": {"create", "get"}, "events": {"list"}}
 UNTIL_GO = ("echo up; until [ -e $HYPERTUNE_TRIAL_DIR/go ]; do sleep 0.1; "
@@ -56,6 +58,15 @@ class Played:
 
     def close(self):
         self.cluster.close()
+
+    @functools.cached_property
+    def reader(self):
+        """A kubeconfig whose user may read logs and enter no pod."""
+        self.cluster.users["reader"] = {"work": {
+            key: verbs for key, verbs in self.rights.items()
+            if key != "pods/exec"}}
+        return kube_tool.write(self.folder, "reader", kube_tool.config_of(
+            self.cluster, {"token": "reader"}))
 
     def logins(self):
         """How often the program that gives the token has run."""
@@ -94,6 +105,7 @@ class Played:
     def cut(self):
         """Every connection to a pod."""
         self.cluster.cut_streams()
+        self.cluster.cut_logs()
 
     def leave(self):
         """The API server is away, until some requests had no answer."""
@@ -151,13 +163,37 @@ class Real:
 
     def __init__(self, folder):
         self.config = self.admin = os.environ["HT_KUBECONFIG"]
+        self.folder = folder
         self.namespace = "ht-" + os.path.basename(folder).lower().replace(
-            "_", "-")
+            "_", "-").rstrip("-")
         self.call("create", "namespace", self.namespace)
         harness.wait_until(lambda: self.list("serviceaccounts"), "an account")
 
     def close(self):
         self.call("delete", "namespace", self.namespace, "--wait=false")
+
+    @functools.cached_property
+    def reader(self):
+        """As of Played."""
+        self.call("create", "serviceaccount", "reader")
+        groups = {"jobs": "batch"}
+        self.add("", {
+            "apiVersion": "rbac.authorization.k8s.io/v1", "kind": "Role",
+            "metadata": {"name": "reader"}, "rules": [
+                {"apiGroups": [groups.get(key, "")], "resources": [key],
+                 "verbs": sorted(verbs | {"watch"} if key == "jobs" else
+                                 verbs)}
+                for key, verbs in RIGHTS.items() if key != "pods/exec"]})
+        self.call("create", "rolebinding", "reader", "--role=reader",
+                  "--serviceaccount=%s:reader" % self.namespace)
+        path = os.path.join(self.folder, "reader")
+        config = json.loads(self.call("config", "view", "--raw", "--minify",
+                                      "-o", "json"))
+        config["users"][0]["user"] = {
+            "token": self.call("create", "token", "reader").strip()}
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump(config, file)
+        return path
 
     def logins(self):
         return 1  # by its certificate
@@ -270,9 +306,9 @@ class Real:
 class Server(harness.Server):
     """Its runner finds the cluster by the environment."""
 
-    def __init__(self, cluster, *options):
+    def __init__(self, cluster, *options, config=None):
         super().__init__("--runner", "kubernetes", *options, slots=SLOTS,
-                         environment={"KUBECONFIG": cluster.config,
+                         environment={"KUBECONFIG": config or cluster.config,
                                       "HYPERTUNE_RUNNER_KUBERNETES_NAMESPACE":
                                       cluster.namespace})
         self.cluster = cluster
@@ -362,6 +398,7 @@ def spec(name, command, **members):
 
 @contextlib.contextmanager
 def cluster_here(**played):
+    """`played`: as of Played."""
     with tempfile.TemporaryDirectory(prefix="kube") as folder:
         real = "HT_KUBECONFIG" in os.environ
         made = Real(folder) if real else Played(folder, **played)

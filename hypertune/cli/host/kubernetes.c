@@ -26,6 +26,9 @@ static void show(struct findings *findings, const struct node *said)
                  node_get_string(said, "version", "?"),
                  node_get_string(said, "server", "?"),
                  node_get_string(said, "namespace", "?"));
+    if (node_get_bool(said, "logsOnly", false))
+        findings_add(findings, FINDING_OK, "kubernetes", NULL,
+                     "trials are read by their logs: no right to pods/exec");
     if (role != NULL)
         findings_add(findings, FINDING_WARN, "kubernetes",
                      arena_printf(findings->cli->arena,

@@ -20,6 +20,7 @@
 #include "proto/doc/json.h"
 #include "proto/form/form.h"
 #include "proto/form/native.h"
+#include "proto/job/kube_template.h"
 
 /* ---- the study of a spec ---- */
 
@@ -311,6 +312,43 @@ static void describe_entry(struct cli *cli, const struct pool *pool,
     text_free(&words);
 }
 
+static bool is_made_by_operator(struct cli *cli, const struct job *job)
+{
+    struct diag diag;
+    const struct field_reader reader = {
+        .diag = &diag, .arena = cli->arena, .null_is_absent = true};
+    const struct place at = {
+        .node = node_read_stored(cli->arena, job->kubernetes.template),
+        .path = "kubernetes.template"};
+    diag_init(&diag, cli->arena, "template", NULL, 0);
+    return at.node != NULL && !kube_template_is_whole(&reader, at);
+}
+
+/* What runs in pods, and how the runner gets the results. */
+static void describe_image(struct cli *cli, const struct job *job,
+                           struct text *out)
+{
+    const struct pool *pool = &job->pools[0];
+    const bool by_operator =
+        job->kubernetes.template != NULL && is_made_by_operator(cli, job);
+    if (!by_operator)
+        describe_entry(cli, pool, out);
+    if (by_operator)
+        cli_plan_line("results",
+                      "from the log of its pod, which an operator "
+                      "makes",
+                      out);
+    else if (job->kubernetes.said && pool->command.n == 0)
+        cli_plan_line("results",
+                      "from the log of its pod, if the runner "
+                      "cannot read the image's entry point",
+                      out);
+    if (job->kubernetes.said && pool->command.n == 0 && job->n_metrics > 0 &&
+        job->stdout_patterns.n == 0)
+        cli_plan_line("", "... which fails without `metrics: {stdout: ...}`",
+                      out);
+}
+
 static int print_plan(struct cli *cli, const struct cli_spec *spec)
 {
     struct text out = {0};
@@ -319,7 +357,7 @@ static int print_plan(struct cli *cli, const struct cli_spec *spec)
     cli_plan_line("name", spec->job->name, &out);
     cli_plan_describe(cli, spec->job, CLI_PLAN_EXAMPLES, &out);
     if (spec->job->n_pools > 0 && spec->job->pools[0].image != NULL)
-        describe_entry(cli, &spec->job->pools[0], &out);
+        describe_image(cli, spec->job, &out);
     if (spec->program != NULL)
         cli_plan_line("program", spec->program, &out);
     return cli_print(&out);

@@ -118,6 +118,23 @@ static void a_segment_that_cannot_be_made_does_not_stop_the_stream(void)
     close(fd);
 }
 
+static void a_stream_is_resumed_behind_its_last_byte(void)
+{
+    char path[PATH_MAX];
+    const char *folder = runner_fixture_folder(path);
+    struct shim_log log;
+    const int fd = open_folder(folder);
+    CHECK(shim_log_resume(&log, fd, "stdout", NULL) == HT_OK);
+    append(&log, 'a', HT_LOG_SEGMENT + 3);
+    shim_log_close(&log);
+    CHECK(shim_log_resume(&log, fd, "stdout", NULL) == HT_OK);
+    CHECK(log.offset == HT_LOG_SEGMENT + 3);
+    append(&log, 'b', 2);
+    CHECK(length_of(folder, "stdout.000001048576.log") == 5);
+    shim_log_close(&log);
+    close(fd);
+}
+
 int main(void)
 {
     runner_fixture_init();
@@ -127,6 +144,7 @@ int main(void)
     RUN(one_append_may_span_segments);
     RUN(exactly_ten_segments_are_kept_whole);
     RUN(a_segment_that_cannot_be_made_does_not_stop_the_stream);
+    RUN(a_stream_is_resumed_behind_its_last_byte);
     runner_fixture_fini();
     return check_done();
 }
