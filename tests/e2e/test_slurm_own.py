@@ -8,7 +8,7 @@ import signal
 import harness
 import slurm
 import tap
-from cli_home import Home
+from cli_home import Home, stop
 
 cluster = slurm.Cluster(nodes=2)
 
@@ -65,7 +65,7 @@ def a_runner_that_died_is_started_again():
             lambda: json.loads(home.cli("trials", "long", "-o", "json")[0]),
             "a trial")
         first = pid(home)
-        os.kill(first, signal.SIGKILL)
+        stop(first, signal.SIGKILL)  # one that still ends is not started again
         open(gate, "w", encoding="ascii").close()
         home.cli("watch", "long")
         tap.true(pid(home) != first, "another process")
