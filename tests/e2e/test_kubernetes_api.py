@@ -63,7 +63,7 @@ def what_the_server_does_not_know_is_refused_with_its_field():
 def post(cluster, query):
     """(code, answer) for a ConfigMap with a field that there is not."""
     request = urllib.request.Request(
-        cluster.url + "/api/v1/namespaces/work/configmaps?" + query,
+        cluster.url + "/api/v1/namespaces/%s/configmaps?%s" % ("work", query),
         json.dumps(dict(config_map("a"), dataz={})).encode(),
         {"Authorization": "Bearer admin", "Content-Type": "application/json"})
     try:
