@@ -86,7 +86,7 @@ static void read_template(struct pod_run *run)
         run->pods = NULL;
 }
 
-/* Those that an operator makes have none of our labels. */
+/* Pods that an operator makes have none of our labels. */
 static void seek_pods(struct pod_run *run)
 {
     struct ht_error err;

@@ -67,8 +67,8 @@ struct pod_run {
     const char *folder, *label;
     const char *container;  /* of each pod, the trainer's */
     struct pod_judge judge; /* without a template: pods of our own */
-    struct pods *pods;      /* the cluster's, or those that an operator makes of
-                               the template, once there can be some */
+    struct pods *pods;      /* the cluster's, or what an operator makes of the
+                               template, once there can be some */
     struct replicas replicas;
     struct pod_member *members; /* of each replica */
     struct pod_outputs outputs;

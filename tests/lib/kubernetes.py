@@ -346,7 +346,7 @@ class Asked(http.server.BaseHTTPRequestHandler):
         return 201, made
 
     def fields_of(self, plural):
-        """Of the body: all, as none is unknown, or those that are known."""
+        """Of the body: all, as none is unknown, or the known ones."""
         fields = self.asked.store.kinds[plural][2]
         if self.query.get("fieldValidation") == "Strict":
             check_strict(fields, self.body)
