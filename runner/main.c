@@ -257,6 +257,7 @@ static void read_cluster(const struct runner_options *options,
     site->kube_config = options->kube_config;
     site->kube_context = options->kube_context;
     site->kube_namespace = options->kube_namespace;
+    site->kube_shim_image = options->kube_shim_image;
 }
 
 /* The settings from flags and machine. */

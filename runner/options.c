@@ -96,6 +96,9 @@ static const struct flag table[] = {
          "context in it (default its current one)"),
     FLAG("kubernetes-namespace", "NAME", FLAG_TEXT, MEMBER(kube_namespace),
          "namespace of the pods (default that of the context)"),
+    FLAG("kubernetes-shim", "IMAGE", FLAG_TEXT, MEMBER(kube_shim_image),
+         "image from which pods copy hypertune-shim, such as that of `make "
+         "image` (default: ConfigMaps of the namespace have it)"),
     FLAG("kubernetes-look", NULL, FLAG_ORDER, MEMBER(kube_look),
          "print as JSON what the cluster is and which rights are missing, and "
          "end; needs no server"),

@@ -43,6 +43,7 @@ struct runner_options {
     const char *slurm_test;     /* NULL: no test */
     /* See struct kube_config_wish. */
     const char *kube_config, *kube_context, *kube_namespace;
+    const char *kube_shim_image;
     bool kube_look;           /* pods_look(), nothing else */
     bool kube_show, kube_try; /* pods_preview() of stdin, nothing else */
 };

@@ -64,6 +64,7 @@ struct site {
 
     /* Kubernetes; see struct kube_config_wish. */
     const char *kube_config, *kube_context, *kube_namespace;
+    const char *kube_shim_image; /* NULL: ConfigMaps have the shim */
 };
 
 #endif

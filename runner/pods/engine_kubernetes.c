@@ -110,7 +110,7 @@ static enum ht_status ask(struct pod_cluster *cluster, struct ht_error *err)
     if (status == HT_OK)
         status = kube_access_logs_only(kube, cluster->config.namespace,
                                        &cluster->no_exec, err);
-    if (status == HT_OK)
+    if (status == HT_OK && cluster->site->kube_shim_image == NULL)
         status = shim_maps_ensure(kube, cluster->config.namespace,
                                   cluster->site->shim, engine.arena,
                                   &cluster->shim, err);

@@ -106,7 +106,9 @@ static enum ht_status make_objects(struct preview *preview,
                               .shim = &shim,
                               .job_sets = preview->job_sets};
     enum ht_status status =
-        shim_maps_name(preview->site.shim, arena, &shim, err);
+        preview->site.kube_shim_image != NULL
+            ? HT_OK
+            : shim_maps_name(preview->site.shim, arena, &shim, err);
     if (status == HT_OK && order->kubernetes.template != NULL) {
         shape.template = &template;
         status = pod_template_read(arena, &order->kubernetes, &template, err);

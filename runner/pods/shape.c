@@ -6,14 +6,13 @@
 #include "proto/doc/json.h"
 #include "proto/doc/node.h"
 #include "proto/job/pod_overlay.h"
-#include "runner/attempt/outputs.h"
 #include "runner/attempt/prepare.h"
 #include "runner/base/json.h"
 #include "runner/base/safe_path.h"
 #include "runner/base/site.h"
 #include "runner/kubernetes/fields.h"
-#include "runner/pods/shim_maps.h"
 #include "runner/pods/template.h"
+#include "runner/pods/volumes.h"
 
 enum {
     STOP_EXTRA_S = 40,        /* for the shim, after the trainer's grace: more
@@ -214,42 +213,6 @@ static void put_amounts(struct text *out, const char *key,
     json_close(out);
 }
 
-static void put_mount(struct text *out, const char *name, const char *path,
-                      const char *sub_path, bool varies)
-{
-    json_open(out, NULL);
-    json_put_string(out, "name", name);
-    json_put_string(out, "mountPath", path);
-    if (sub_path != NULL)
-        json_put_string(out, varies ? "subPathExpr" : "subPath", sub_path);
-    json_close(out);
-}
-
-static void put_shm_mount(struct text *out, const struct pod_shape *shape)
-{
-    if (shape->order->container.shm_bytes > 0)
-        put_mount(out, "hypertune-shm", "/dev/shm", NULL, false);
-}
-
-/* The folders of replica_view.h: the replica's own, and the trial's with its
- * outputs, are part of what the mirror serves. */
-static void put_mounts(struct text *out, const struct pod_shape *shape,
-                       const char *folder)
-{
-    struct arena *arena = arena_new();
-    const char *trial =
-        outputs_trial_folder(arena, shape->site, &shape->order->key);
-    json_open_list(out, "volumeMounts");
-    put_mount(out, "hypertune-bin", POD_BIN, NULL, false);
-    put_mount(out, "hypertune-state", POD_ROOT, NULL, false);
-    put_mount(out, "hypertune-state", CONTAINER_TRIAL, folder, true);
-    put_mount(out, "hypertune-state", CONTAINER_OUTPUT,
-              safe_path_rest(shape->site->state, trial), false);
-    put_shm_mount(out, shape);
-    json_close_list(out);
-    arena_free(arena);
-}
-
 static const char *pull_of(const struct order *order)
 {
     switch (order->container.pull) {
@@ -263,8 +226,7 @@ static const char *pull_of(const struct order *order)
     return "IfNotPresent";
 }
 
-/* A user who is not root gets what Kubernetes' policy "restricted" wants. */
-static void put_safety(struct text *out, const struct order *order)
+void pod_put_safety(struct text *out, const struct order *order)
 {
     long uid, gid;
     (void)read_user(order->container.user, &uid, &gid);
@@ -343,14 +305,12 @@ static void put_start(struct text *out, const struct pod_shape *shape,
     if (shape->variables != NULL) {
         put_words(out, &shape->order->replicas[replica]);
         put_variables(out, &shape->variables[replica]);
-        json_open_list(out, "volumeMounts");
-        put_shm_mount(out, shape);
-        json_close_list(out);
+        pod_put_shm_mount(out, shape);
         return;
     }
     json_put_strings(out, "command", &(struct strings){4, command});
     json_put_raw(out, "args", "null");
-    put_mounts(out, shape, folder);
+    pod_put_mounts(out, shape, folder);
 }
 
 static void put_resources(struct text *out, const struct replica_order *replica)
@@ -378,31 +338,9 @@ static void put_container(struct text *out, const struct pod_shape *shape,
                      "\"metadata.annotations['batch.kubernetes.io/"
                      "job-completion-index']\"}}}]");
     put_resources(out, replica);
-    put_safety(out, shape->order);
+    pod_put_safety(out, shape->order);
     json_close(out);
     arena_free(arena);
-}
-
-static void put_volumes(struct text *out, const struct pod_shape *shape)
-{
-    const int64_t shm = shape->order->container.shm_bytes;
-    json_open_list(out, "volumes");
-    if (shape->variables == NULL) {
-        shim_maps_put_volume(out, shape->shim);
-        json_put_raw(out, NULL,
-                     "{\"name\":\"hypertune-state\",\"emptyDir\":{}}");
-    }
-    if (shm > 0) {
-        struct arena *arena = arena_new();
-        json_put_raw(out, NULL,
-                     arena_printf(arena,
-                                  "{\"name\":\"hypertune-shm\",\"emptyDir\":{"
-                                  "\"medium\":\"Memory\",\"sizeLimit\":"
-                                  "\"%lld\"}}",
-                                  (long long)shm));
-        arena_free(arena);
-    }
-    json_close_list(out);
 }
 
 static int64_t grace_s(const struct pod_shape *shape)
@@ -431,7 +369,7 @@ static void put_pod_spec(struct text *out, const struct pod_shape *shape,
     json_open_list(out, "containers");
     put_container(out, shape, group);
     json_close_list(out);
-    put_volumes(out, shape);
+    pod_put_shim(out, shape);
     json_close(out);
 }
 
@@ -572,7 +510,7 @@ static void put_wrapped(struct text *out, const struct pod_shape *shape,
         json_put_string(out, "imagePullPolicy", pull_of(order));
     put_resources(out, replica);
     if (order->container.user != NULL || order->container.read_only)
-        put_safety(out, order);
+        pod_put_safety(out, order);
     json_close(out);
     arena_free(arena);
 }
@@ -595,7 +533,7 @@ void pod_put_pod_part(struct text *out, const struct pod_shape *shape,
         json_open_list(out, "containers");
         put_wrapped(out, shape, container);
         json_close_list(out);
-        put_volumes(out, shape);
+        pod_put_shim(out, shape);
         json_close(out);
     }
     json_close(out);

@@ -75,6 +75,10 @@ const char *pod_host(struct arena *arena, const struct order *order,
 /* The value of POD_LABEL_ATTEMPT, in the arena. */
 const char *pod_attempt_label(struct arena *arena, const struct order_key *key);
 
+/* Adds securityContext: of a user who is not root what Kubernetes' policy
+ * "restricted" wants. */
+void pod_put_safety(struct text *out, const struct order *order);
+
 /* Each appends the object as JSON. */
 void pod_put_job(struct text *out, const struct pod_shape *shape,
                  const struct pod_group *group);

@@ -8,15 +8,10 @@
 
 #include "proto/base/clock.h"
 #include "proto/base/log.h"
+#include "proto/base/processor.h"
 #include "runner/registry/registry.h"
 
 enum { MOST_TRIES = 4, PAUSE_MS = 2000, REFUSED_MS = 60000 };
-
-#ifdef __aarch64__
-#define ARCH "arm64"
-#else
-#define ARCH "amd64"
-#endif
 
 struct entry { /* one image; lives as long as the reader */
     struct entry *next;
@@ -82,7 +77,8 @@ static void read_one(struct registry_reader *reader, struct entry *entry)
     enum ht_status status = reader->find(reader->context, scratch, entry->name,
                                          entry->scope, &login, &err);
     if (status == HT_OK)
-        status = registry_read(arena, entry->name, ARCH, &login, &image, &err);
+        status =
+            registry_read(arena, entry->name, PROCESSOR, &login, &image, &err);
     arena_free(scratch);
     if (status != HT_OK) {
         log_event(LOG_WARN, "image.not_read", "reason=\"%s\"", err.text);

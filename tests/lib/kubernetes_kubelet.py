@@ -280,6 +280,9 @@ class Pod:
                    "from": kubernetes_volumes.part(self.paths, one, env),
                    "readonly": bool(one.get("readOnly"))}
                   for one in spec.get("volumeMounts", ())]
+        if spec.get("image") in self.kubelet.programs:
+            env = dict(env, PATH="%s:%s" % (
+                self.kubelet.programs[spec["image"]], env["PATH"]))
         container = Container(self.store, spec, self.folder, env, mounts,
                               self.kubelet.entries.get(spec.get("image")))
         threading.Thread(target=self.reap, args=(container,),
@@ -369,6 +372,7 @@ class Kubelet:
         self.unschedulable = None  # or why no node fits
         self.bad_images = set()
         self.entries = {}  # {image: its entry point}
+        self.programs = {}  # {image: a folder that is in its PATH, too}
         self.store.is_held = self.holds
         cluster.kubelet = self
         self.thread = threading.Thread(target=self.run, daemon=True)
