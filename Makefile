@@ -257,6 +257,9 @@ bench-search: all $(B)/bench/bench_search $(B)/bench/bench_model $(B)/bench/benc
 bench-peers: all ## the search beside other tuners' runs: PEERS=FOLDER with compare.py
 	@tests/env.sh python3 bench/bench_peers.py $(B)/bin $(PEERS)
 
+bench-search-ab: ## the searches of revisions A and B (.: this tree) on random problems
+	@tests/env.sh python3 bench/search_ab.py $(or $(A),HEAD) $(if $(filter command line,$(origin B)),$(B),.)
+
 bench-demo: all ## the model against random draws on the digits task
 	@tests/env.sh python3 bench/bench_demo.py $(B)/bin
 
