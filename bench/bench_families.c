@@ -179,6 +179,7 @@ int main(int argc, char *argv[])
             if (*only != '\0' && strcmp(families[i].name, only) != 0)
                 continue;
             instance_make(&instance, &families[i], (uint64_t)k);
+            instance_survey(&instance);
             for (uint64_t seed = 1; seed <= ALGORITHM_SEEDS; seed++)
                 run(&plan, &instance, (uint64_t)k, seed);
             fflush(stdout);

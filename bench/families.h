@@ -354,7 +354,8 @@ static int compare_numbers(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The middle, the spread and, where no formula says it, the optimum. */
+/* The middle, the spread and, where no formula says it, the optimum; the noise
+ * of a result. */
 static void instance_survey(struct instance *instance)
 {
     static double values[FAMILY_SEARCH];
@@ -375,9 +376,11 @@ static void instance_survey(struct instance *instance)
     instance->middle = values[FAMILY_SEARCH / 2];
     instance->spread =
         (values[FAMILY_SEARCH * 21 / 25] - values[FAMILY_SEARCH * 4 / 25]) / 2;
+    instance->noise = instance->family->noise * instance->spread;
 }
 
-/* Problem `seed` of a family. Its space is part of it, so it must not move. */
+/* Problem `seed` of a family, but what a survey finds. Its space is part of it,
+ * so it must not move. */
 static void instance_make(struct instance *instance,
                           const struct family *family, uint64_t seed)
 {
@@ -391,8 +394,6 @@ static void instance_make(struct instance *instance,
     family->make(instance, &dice);
     instance->space =
         (struct space){.n = instance->dim, .params = instance->params};
-    instance_survey(instance);
-    instance->noise = family->noise * instance->spread;
 }
 
 #endif
