@@ -108,7 +108,7 @@ TOOLS := $(patsubst tests/tools/%.c,$(B)/tests/tools/%,$(sort $(wildcard tests/t
 .SUFFIXES:
 .SECONDARY:
 .DELETE_ON_ERROR:
-.PHONY: all demo rooms rooms-docs check test-programs bench bench-search bench-peers bench-demo screenshot lint lint-layers lint-headers \
+.PHONY: all demo rooms rooms-docs check test-programs bench bench-search bench-peers bench-search-ab bench-external bench-demo screenshot lint lint-layers lint-headers \
   lint-format lint-tidy format install deb image wheel clean help deps deps-check check-threads \
   check-containers check-slurm fuzz torture coverage
 
@@ -259,6 +259,10 @@ bench-peers: all ## the search beside other tuners' runs: PEERS=FOLDER with comp
 
 bench-search-ab: ## the searches of revisions A and B (.: this tree) on random problems
 	@tests/env.sh python3 bench/search_ab.py $(or $(A),HEAD) $(if $(filter command line,$(origin B)),$(B),.)
+
+bench-external: all $(B)/bench/bench_bbob ## the search beside Optuna on bbob and scikit-learn; see bench/bench_external.py
+	@.ci/deps external
+	@tests/env.sh python3 bench/bench_external.py $(B)
 
 bench-demo: all ## the model against random draws on the digits task
 	@tests/env.sh python3 bench/bench_demo.py $(B)/bin
