@@ -50,12 +50,22 @@ GROUPS = ((5, "separable"), (9, "moderate"), (14, "ill_conditioned"),
 FLOOR = 1e-8
 
 
-def numbers(name, default):
-    return [int(word) for word in os.environ.get(name, default).split()]
+def chosen(name, choices, default=None):
+    """The words of a variable; all choices where it has no default."""
+    choices = list(map(str, choices))
+    words = os.environ.get(name, default or " ".join(choices)).split()
+    for word in words:
+        if word not in choices:
+            sys.exit("bench_external: %s has %s, which is none of %s" % (
+                name, word, " ".join(choices)))
+    return words
 
 
-def words(name, default):
-    return os.environ.get(name, " ".join(default)).split()
+def count(name, default):
+    text = os.environ.get(name, str(default))
+    if not text.isdecimal() or int(text) < 1:
+        sys.exit("bench_external: %s is %s, which is no count" % (name, text))
+    return int(text)
 
 
 class Bbob:
@@ -110,20 +120,22 @@ SUITES = {"bbob": run_bbob, "sklearn": run_sklearn}
 def all_tasks():
     """[suite, tuner, seed, ...] of each run, the longest first."""
     tasks = []
-    seeds = range(1, 1 + numbers("INSTANCES", "1")[0])
-    suites = words("SUITES", SUITES)
+    seeds = range(1, 1 + count("INSTANCES", 1))
+    suites = chosen("SUITES", SUITES)
     if "bbob" in suites:
-        factor = numbers("FACTOR", "20")[0]
-        tasks += [("bbob", tuner, seed, function, dim, factor * dim)
-                  for dim in sorted(numbers("DIMS", "3 5 10 20"), reverse=True)
-                  for function in numbers("FUNCTIONS",
-                                          " ".join(map(str, range(1, 25))))
+        factor = count("FACTOR", 20)
+        dims = map(int, chosen("DIMS", range(2, 41), "3 5 10 20"))
+        functions = chosen("FUNCTIONS", range(1, 25))
+        tasks += [("bbob", tuner, seed, int(function), dim, factor * dim)
+                  for dim in sorted(dims, reverse=True)
+                  for function in functions
                   for seed in seeds for tuner in [OURS] + PEERS]
     if "sklearn" in suites:
-        tasks += [("sklearn", tuner, seed, model, data,
-                   numbers("TRIALS", "60")[0])
-                  for data in words("DATA", external_sklearn.DATA)
-                  for model in words("MODELS", external_sklearn.MODELS)
+        trials = count("TRIALS", 60)
+        models = chosen("MODELS", external_sklearn.MODELS)
+        tasks += [("sklearn", tuner, seed, model, data, trials)
+                  for data in chosen("DATA", external_sklearn.DATA)
+                  for model in models
                   for seed in seeds for tuner in [OURS] + PEERS]
     return tasks
 
@@ -146,7 +158,7 @@ def perform_all(build, tasks):
     found = read_runs(path)
     rest = [task for task in tasks if task not in found]
     program = os.path.join(build, "bench", "bench_bbob")
-    jobs = numbers("JOBS", str(os.cpu_count()))[0]
+    jobs = count("JOBS", os.cpu_count())
     with harness.Server("--runner", "none",
                         programs=os.path.join(build, "bin")) as server, \
             multiprocessing.Pool(jobs) as pool:
