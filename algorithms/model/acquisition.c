@@ -31,6 +31,7 @@ void acquisition_fini(struct acquisition *acquisition)
         ehvi_fini(&acquisition->outlooks[i].gain);
         pareto_fini(&acquisition->outlooks[i].front);
     }
+    spacing_fini(&acquisition->spacing);
 }
 
 /* ---- sums of logarithms ---- */
@@ -120,6 +121,7 @@ static void add_chance(const struct chance *chance, size_t n, const double x[],
 void acquisition_values(const struct acquisition *acquisition, size_t n,
                         const double x[], double values[])
 {
+    const size_t dim = acquisition->guide->rows->encoding->dim;
     double *chances = ht_xcalloc(n + 1, sizeof *chances);
     for (size_t j = 0; j < n; j++)
         values[j] = 0;
@@ -127,7 +129,8 @@ void acquisition_values(const struct acquisition *acquisition, size_t n,
     for (size_t i = 0; i < acquisition->n_chances; i++)
         add_chance(&acquisition->chances[i], n, x, chances);
     for (size_t j = 0; j < n; j++)
-        values[j] = with_chance(acquisition, values[j], chances[j]);
+        values[j] = with_chance(acquisition, values[j], chances[j]) +
+                    spacing_log(&acquisition->spacing, x + j * dim, NULL);
     free(chances);
 }
 
@@ -230,5 +233,6 @@ double acquisition_value(const struct acquisition *acquisition,
     const bool lacks = chances < log(acquisition->least_chance);
     for (size_t c = 0; c < dim; c++)
         gradient[c] += (lacks ? 1 + caution : 1) * by_chance[c];
-    return with_chance(acquisition, gain, chances);
+    return with_chance(acquisition, gain, chances) +
+           spacing_log(&acquisition->spacing, x, gradient);
 }

@@ -1,6 +1,6 @@
 /* acquisition.h - the acquisition function: the logarithm of the expected gain
  * over the best known results, times the chances that a result comes out and
- * that it is safe.
+ * that it is safe, and less near pending points.
  *
  * Objectives, priors and chances are one sum of products: several objectives
  * gain volume as one gains height (ehvi.h), models under several priors are
@@ -14,6 +14,7 @@
 #include "algorithms/model/ehvi.h"
 #include "algorithms/model/gp.h"
 #include "algorithms/model/pareto.h"
+#include "algorithms/model/spacing.h"
 
 enum { ACQUISITION_MODELS = 2, ACQUISITION_CHANCES = SETTING_METRICS + 1 };
 
@@ -39,8 +40,9 @@ struct acquisition {
     struct outlook outlooks[ACQUISITION_MODELS];
     size_t n_chances;
     struct chance chances[ACQUISITION_CHANCES];
-    double least_chance; /* of all together, 0 to 1: with less, a point comes
-                            after all that have it */
+    struct spacing spacing; /* owned: of pending points; zeros: none */
+    double least_chance;    /* of all together, 0 to 1: with less, a point comes
+                               after all that have it */
 };
 
 /* Adds an outlook on m objectives, of m models, which must outlive it, and the
@@ -52,7 +54,7 @@ void acquisition_add_outlook(struct acquisition *acquisition, size_t m,
                              const struct pareto *front,
                              const double reference[],
                              const struct rng_place *place);
-/* Frees the fronts, not the models. */
+/* Frees the fronts and the spacing, not the models. */
 void acquisition_fini(struct acquisition *acquisition);
 
 /* Writes the promises of n points to values[n], as natural logarithms of any

@@ -271,6 +271,7 @@ void belief_promise(const struct belief *belief,
             pareto_fini(&front);
     }
     add_chances(belief, acquisition);
+    spacing_init(&acquisition->spacing, acquisition->guide);
 }
 
 /* ---- what to start from ---- */

@@ -60,6 +60,24 @@ void kernel_rows_get(const struct rows *rows, size_t i, double x[])
 
 /* ---- distances ---- */
 
+double kernel_distance(const struct kernel *kernel,
+                       const struct encoding *encoding, const double a[],
+                       const double b[])
+{
+    double sum = 0;
+    for (size_t c = 0; c < encoding->dim; c++) {
+        const double gap = encoding->at[c].kind == COORDINATE_CATEGORY ||
+                                   a[c] == COORDINATE_ABSENT ||
+                                   b[c] == COORDINATE_ABSENT
+                               ? (a[c] == b[c] ? 0 : 1)
+                               : a[c] - b[c];
+        sum += kernel->weight[c] * gap * gap;
+    }
+    return sqrt(sum);
+}
+
+/* ---- distances ---- */
+
 static double square(double x)
 {
     return x * x;

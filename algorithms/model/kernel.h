@@ -44,6 +44,12 @@ struct kernel {
     double apart;                     /* a, from 0 to 1 */
 };
 
+/* The distance of two points, of `dim` coordinates each, in lengths. Different
+ * categories, and being absent or not, are 1 apart. */
+double kernel_distance(const struct kernel *kernel,
+                       const struct encoding *encoding, const double a[],
+                       const double b[]);
+
 /* Covariances of x (`dim` coordinates) and the first n rows, written to k[n].
  * With `slope` not NULL also -2 dk/dr2 = (1-a) 5/3 s2 (1+s) exp(-s), which all
  * derivatives share, n of them. */

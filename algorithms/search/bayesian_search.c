@@ -45,22 +45,6 @@ struct bayesian {
 /* Of the variance far from all results: with less left, a point is known. */
 static const double known_share = 0.25;
 
-static double length_between(const struct encoding *encoding,
-                             const struct kernel *kernel, const double a[],
-                             const double b[])
-{
-    double sum = 0;
-    for (size_t c = 0; c < encoding->dim; c++) {
-        const double gap = encoding->at[c].kind == COORDINATE_CATEGORY ||
-                                   a[c] == COORDINATE_ABSENT ||
-                                   b[c] == COORDINATE_ABSENT
-                               ? (a[c] == b[c] ? 0 : 1)
-                               : a[c] - b[c];
-        sum += kernel->weight[c] * gap * gap;
-    }
-    return sqrt(sum);
-}
-
 static void find_nearest(const struct history *history,
                          const struct kernel *kernel, const double x[],
                          struct reason *reason)
@@ -69,7 +53,7 @@ static void find_nearest(const struct history *history,
     reason->distance = INFINITY;
     for (size_t i = 0; i < history->n; i++) {
         const double distance =
-            length_between(history->encoding, kernel, history->x + i * dim, x);
+            kernel_distance(kernel, history->encoding, history->x + i * dim, x);
         if (distance < reason->distance) {
             reason->has_nearest = true;
             reason->nearest = i;

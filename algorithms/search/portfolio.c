@@ -108,7 +108,8 @@ static void weigh_by_forest(const struct portfolio *portfolio,
     forest_free(forest);
 }
 
-/* Whatever family it is, a point at which nothing comes out promises little. */
+/* Whatever family it is, a point promises little where nothing comes out or
+ * another is pending. */
 static void add_chances(const struct acquisition *acquisition,
                         struct proposals *proposals)
 {
@@ -138,8 +139,7 @@ static void propose(const struct portfolio *portfolio,
                                       proposals->promise);
     }
     sample_fini(&sample);
-    if (portfolio->acquisition->n_chances > 0)
-        add_chances(portfolio->acquisition, proposals);
+    add_chances(portfolio->acquisition, proposals);
 }
 
 /* ---- the choice ---- */

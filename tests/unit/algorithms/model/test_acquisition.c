@@ -35,7 +35,7 @@ static double is_low(const double x[])
 static struct gp *some_model(const struct encoding *encoding,
                              double of(const double x[]), const double theta[])
 {
-    struct gp *gp = gp_new(encoding, 20, false);
+    struct gp *gp = gp_new(encoding, 24, false);
     for (size_t i = 0; i < 20; i++) {
         const double u = (double)i / 20;
         const double x[] = {u, fmod(7.7 * u, 1), (double)(i % 3)};
@@ -221,6 +221,38 @@ static void a_chance_that_is_too_small_comes_last(void)
     encoding_fini(&encoding);
 }
 
+static void pending_points_keep_others_away(void)
+{
+    struct encoding encoding;
+    encoding_init(&encoding, &space);
+    struct gp *a = some_model(&encoding, rises, smooth);
+    const struct gp *const models[] = {a};
+    const double pending[] = {0.31, 0.42, 1},
+                 again[] = {0.9, fmod(7.7 * 0.9, 1), 0};
+    struct acquisition with = {0}, without = {0};
+    gp_believe(a, pending);
+    gp_believe(a, again); /* a result is there: it is measured once more */
+    add_outlook(&with, 1, models, 0.9);
+    add_outlook(&without, 1, models, 0.9);
+    spacing_init(&with.spacing, with.guide);
+    CHECK(with.spacing.n == 1);
+    for (size_t i = 0; i < PLACES; i++) {
+        double x[3];
+        some_place(i, x);
+        CHECK(value_at(&with, x) <= value_at(&without, x));
+        check_slopes(&with, x);
+    }
+    const double close[] = {0.3101, 0.42, 1}, away[] = {0.9, 0.42, 1};
+    CHECK(value_at(&with, pending) < value_at(&without, pending) - 100);
+    CHECK(value_at(&with, close) < value_at(&without, close) - 5);
+    CHECK(value_at(&with, away) == value_at(&without, away));
+    CHECK(value_at(&with, again) == value_at(&without, again));
+    acquisition_fini(&with);
+    acquisition_fini(&without);
+    gp_free(a);
+    encoding_fini(&encoding);
+}
+
 int main(void)
 {
     algorithm_init();
@@ -228,5 +260,6 @@ int main(void)
     RUN(several_objectives_gain_volume_with_its_slopes);
     RUN(chances_multiply_the_improvement);
     RUN(a_chance_that_is_too_small_comes_last);
+    RUN(pending_points_keep_others_away);
     return check_done();
 }
