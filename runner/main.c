@@ -27,6 +27,7 @@
 #include "runner/options.h"
 #include "runner/pods/look.h"
 #include "runner/pods/preview.h"
+#include "runner/pods/proof.h"
 #include "runner/process/isolation.h"
 #include "runner/supervisor.h"
 
@@ -366,25 +367,49 @@ static int run(struct arena *arena, const struct runner_options *options)
     return status == HT_OK ? 0 : complain(EXIT_ERROR, &err);
 }
 
-/* Of the attempt on stdin. */
-static int preview(struct arena *arena, const struct runner_options *options,
-                   struct site *site, struct text *out)
+static void preview(const struct runner_options *options,
+                    const struct site *site, const struct disk_bytes *attempt,
+                    struct text *out)
 {
-    struct ht_error err;
-    struct disk_bytes attempt;
-    enum ht_status status = find_programs(arena, false, site, &err);
-    if (status == HT_OK)
-        status =
-            disk_read_open(arena, STDIN_FILENO, HT_MAX_SPEC, &attempt, &err);
-    if (status != HT_OK) {
-        ht_wrap(&err, status, "the attempt");
-        return complain(EXIT_ERROR, &err);
-    }
     const struct preview_wish wish = {.site = site,
-                                      .attempt = attempt.data,
-                                      .len = attempt.len,
+                                      .attempt = attempt->data,
+                                      .len = attempt->len,
                                       .dry_run = options->kube_try};
     pods_preview(&wish, out);
+}
+
+static void prove(const struct runner_options *options, struct site *site,
+                  const struct disk_bytes *image, struct text *out)
+{
+    site->cores = site->slots = 1;
+    const char *temporary = getenv("TMPDIR");
+    const struct proof_wish wish = {.site = site,
+                                    .image = image->data,
+                                    .temporary =
+                                        temporary != NULL ? temporary : "/tmp",
+                                    .limit_ms = options->start_limit * 1000};
+    pods_prove(&wish, out);
+}
+
+/* What is on stdin, as pods. */
+static int look_at_input(struct arena *arena,
+                         const struct runner_options *options,
+                         struct site *site, struct text *out)
+{
+    struct ht_error err;
+    struct disk_bytes input;
+    enum ht_status status =
+        find_programs(arena, options->kube_prove, site, &err);
+    if (status == HT_OK)
+        status = disk_read_open(arena, STDIN_FILENO, HT_MAX_SPEC, &input, &err);
+    if (status != HT_OK) {
+        ht_wrap(&err, status, "stdin");
+        return complain(EXIT_ERROR, &err);
+    }
+    if (options->kube_prove)
+        prove(options, site, &input, out);
+    else
+        preview(options, site, &input, out);
     return 0;
 }
 
@@ -394,8 +419,8 @@ static int look(struct arena *arena, const struct runner_options *options)
     struct text out = {0};
     int code = 0;
     read_cluster(options, &site);
-    if (options->kube_show || options->kube_try)
-        code = preview(arena, options, &site, &out);
+    if (options->kube_show || options->kube_try || options->kube_prove)
+        code = look_at_input(arena, options, &site, &out);
     else if (options->kube_look)
         pods_look(&site, &out);
     else

@@ -109,6 +109,10 @@ static const struct flag table[] = {
     FLAG("kubernetes-try", NULL, FLAG_ORDER, MEMBER(kube_try),
          "the same, and whether the cluster accepts them by a dry run: "
          "hypertune check --smoke"),
+    FLAG("kubernetes-prove", NULL, FLAG_ORDER, MEMBER(kube_prove),
+         "run one pod of the image whose name is on stdin, within "
+         "--start-limit, print as JSON which way works, and end: hypertune "
+         "doctor --image"),
     FLAG("exit-when-alone", NULL, FLAG_SWITCH, MEMBER(exit_when_alone),
          "end after 30 s without server and attempts"),
     {.name = NULL}};
@@ -133,7 +137,8 @@ const struct engine *runner_options_engine(const char *name)
 bool runner_options_only_look(const struct runner_options *options)
 {
     return options->slurm_look || options->slurm_test != NULL ||
-           options->kube_look || options->kube_show || options->kube_try;
+           options->kube_look || options->kube_show || options->kube_try ||
+           options->kube_prove;
 }
 
 static enum ht_status check(const struct runner_options *options,

@@ -46,6 +46,7 @@ struct runner_options {
     const char *kube_shim_image;
     bool kube_look;           /* pods_look(), nothing else */
     bool kube_show, kube_try; /* pods_preview() of stdin, nothing else */
+    bool kube_prove;          /* pods_prove() of stdin, nothing else */
 };
 
 /* Strings point into argv, the environment or constants. For --help or

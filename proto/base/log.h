@@ -9,7 +9,8 @@
 
 #include <stdbool.h>
 
-enum log_level { LOG_DEBUG, LOG_INFO, LOG_WARN, LOG_ERROR };
+/* LOG_NONE is for log_set_level() alone. */
+enum log_level { LOG_DEBUG, LOG_INFO, LOG_WARN, LOG_ERROR, LOG_NONE };
 
 /* `event` is a stable dotted id; `format` gives the key=value pairs, "" for
  * none. Events below LOG_INFO are shown after log_set_level(LOG_DEBUG). */

@@ -77,7 +77,7 @@ const struct flag cli_flags[] = {
     OWN("fresh", 0, FLAG_TRUE, fresh, NULL, "without the results of the study"),
     OWN("image", 0, FLAG_TEXT, image, "IMAGE",
         "image of the trials; words after -- go to it; kubernetes: of the "
-        "server"),
+        "server; doctor: of one pod that is run"),
     OWN("env", 0, FLAG_LIST, env, "NAME=VALUE", "a variable of the trials"),
     OWN("wait", 0, FLAG_TRUE, wait, NULL,
         "wait for the end: 0 a best trial, 7 none"),
@@ -346,7 +346,7 @@ const struct cli_command cli_commands[] = {
             "image namespace storage storage-class ingress tls monitor "
             "allow-from kustomize force",
             "manifest", "a server in a cluster, for kubectl apply -f -"),
-    COMMAND("doctor", cli_doctor, GROUP_SERVER, 0, 0, CLUSTER_FLAGS, "",
+    COMMAND("doctor", cli_doctor, GROUP_SERVER, 0, 0, "image" CLUSTER_FLAGS, "",
             "what this machine can run, and repairs"),
     COMMAND("completion", cli_completion, GROUP_OTHER, 1, 1, "",
             "bash | zsh | fish",

@@ -41,8 +41,17 @@ bool cli_kube_is_known(const struct cli *cli)
                             R_OK) == 0);
 }
 
-struct cli_kube cli_kube_ask(struct cli *cli, const char *order,
-                             const char *input)
+static void add_option(struct arena *arena, struct words *argv,
+                       const char *name, const char *value)
+{
+    if (value == NULL)
+        return;
+    words_add(arena, argv, name);
+    words_add(arena, argv, value);
+}
+
+struct cli_kube cli_kube_ask(struct cli *cli,
+                             const struct cli_kube_question *question)
 {
     const char *runner = program_find(cli->arena, "hypertune-runner");
     const char *output = "";
@@ -50,16 +59,16 @@ struct cli_kube cli_kube_ask(struct cli *cli, const char *order,
     struct words argv = {0};
     cli_kube_options(cli, options);
     words_add(cli->arena, &argv, runner);
-    words_add(cli->arena, &argv, order);
-    for (size_t i = 0; i < CLI_KUBE_OPTIONS; i++) {
-        if (options[i].value == NULL)
-            continue;
-        words_add(cli->arena, &argv, options[i].name);
-        words_add(cli->arena, &argv, options[i].value);
-    }
+    words_add(cli->arena, &argv, question->order);
+    for (size_t i = 0; i < CLI_KUBE_OPTIONS; i++)
+        add_option(cli->arena, &argv, options[i].name, options[i].value);
+    if (question->limit_ms > 0)
+        add_option(cli->arena, &argv, "--start-limit",
+                   arena_printf(cli->arena, "%lld",
+                                (long long)(question->limit_ms + 999) / 1000));
     words_add(cli->arena, &argv, NULL);
-    const int code =
-        cli_spawn_feed(cli->arena, argv.items, input, MOST_MS, &output);
+    const int code = cli_spawn_feed(cli->arena, argv.items, question->input,
+                                    MOST_MS + question->limit_ms, &output);
     const struct node *said = node_read_stored(cli->arena, output);
     if (said != NULL)
         return (struct cli_kube){said, node_get_string(said, "error", NULL)};

@@ -22,10 +22,15 @@ struct cli_kube {
     const char *trouble;     /* in words; NULL: none */
 };
 
-/* Runs it with this order, such as "--kubernetes-look", for the cluster that
- * --kubernetes-... names, for 3 minutes at most; `input` (NULL: nothing) is
- * what it reads. In cli->arena. */
-struct cli_kube cli_kube_ask(struct cli *cli, const char *order,
-                             const char *input);
+struct cli_kube_question {
+    const char *order; /* such as "--kubernetes-look" */
+    const char *input; /* what it reads; NULL: nothing */
+    int64_t limit_ms;  /* its --start-limit, rounded up to seconds; 0: none */
+};
+
+/* Asks it about the cluster that --kubernetes-... names, for 3 minutes at most
+ * beside the limit. In cli->arena. */
+struct cli_kube cli_kube_ask(struct cli *cli,
+                             const struct cli_kube_question *question);
 
 #endif

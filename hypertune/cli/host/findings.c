@@ -1,6 +1,7 @@
 #include "hypertune/cli/host/findings.h"
 
 #include <stdarg.h>
+#include <string.h>
 
 #include "hypertune/cli/frame/output.h"
 #include "hypertune/cli/frame/table.h"
@@ -48,10 +49,12 @@ static void print_line(const struct cli *cli, const struct finding *finding,
     text_printf(out, "%s%-5s%s %-11s ", color, level_names[finding->level],
                 color[0] != '\0' ? "\033[0m" : "", finding->subject);
     text_print_safe(out, "%s\n", finding->text);
-    if (finding->repair == NULL)
-        return;
-    text_printf(out, "%18s", "");
-    text_print_safe(out, "%s\n", finding->repair);
+    for (const char *line = finding->repair; line != NULL && *line != '\0';) {
+        const size_t len = strcspn(line, "\n");
+        text_printf(out, "%18s", "");
+        text_print_safe(out, "%s\n", arena_strndup(cli->arena, line, len));
+        line += len + (line[len] == '\n');
+    }
 }
 
 static cJSON *object_of(const struct finding *finding)

@@ -108,8 +108,10 @@ int cli_kube_show(struct cli *cli)
     if (engine != NULL && strcmp(engine, KUBERNETES_ENGINE) != 0)
         return cli_fail(cli, CLI_USAGE, "runOn asks for the engine %s, not %s",
                         engine, KUBERNETES_ENGINE);
-    const struct cli_kube kube = cli_kube_ask(
-        cli, "--kubernetes-show", write_attempt(cli->arena, spec.job, SERVER));
+    const struct cli_kube_question question = {
+        .order = "--kubernetes-show",
+        .input = write_attempt(cli->arena, spec.job, SERVER)};
+    const struct cli_kube kube = cli_kube_ask(cli, &question);
     if (kube.trouble != NULL)
         return cli_fail(cli, CLI_USAGE, "%s", kube.trouble);
     say_places(cli, spec.job, kube.said);
@@ -185,8 +187,10 @@ int cli_kube_try(struct cli *cli, const struct job *job)
     /* A name that no object in the cluster has. */
     (void)snprintf(server, sizeof server, "%08x",
                    (unsigned)(token_random64() & 0xFFFFFFFFU));
-    const struct cli_kube kube = cli_kube_ask(
-        cli, "--kubernetes-try", write_attempt(cli->arena, job, server));
+    const struct cli_kube_question question = {
+        .order = "--kubernetes-try",
+        .input = write_attempt(cli->arena, job, server)};
+    const struct cli_kube kube = cli_kube_ask(cli, &question);
     const char *where = place_of(cli->arena, kube.said);
     const char *pods_refused = node_get_string(kube.said, "pods", NULL);
     if (node_get_bool(kube.said, "refused", false))
