@@ -6,6 +6,7 @@
 
 #include "hypertune/cli/frame/table.h"
 #include "proto/form/form.h"
+#include "proto/job/kubernetes_section.h"
 
 static void describe_parameters(struct cli *cli, const struct space *space,
                                 struct text *out)
@@ -157,24 +158,36 @@ static void describe_resources(struct arena *arena, const struct job *job,
     }
 }
 
+/* Where an option is not said, and of the runner's own folders. */
+struct usual_container {
+    const char *mounts, *network, *user;
+};
+
+static const struct usual_container usual_container = {
+    "/hypertune/kit (read-only), /hypertune/trial, /hypertune/output",
+    "one of its own",
+    "the runner's; the image's where the runner is root or its engine "
+    "rootless"};
+static const struct usual_container usual_pod = {
+    "/hypertune/trial, /hypertune/output; none where it is read by its log",
+    "that of its pod", "the image's, or as `kubernetes` and the cluster say"};
+
 /* What containers get beside their image; the runner adds its own folders. */
 static void describe_container(const struct job *job, struct text *out)
 {
     const struct container_options *options = &job->container;
+    const char *engine = job->run_on.engine;
+    const struct usual_container *usual =
+        engine != NULL && strcmp(engine, KUBERNETES_ENGINE) == 0
+            ? &usual_pod
+            : &usual_container;
     for (size_t i = 0; i < job->volumes.n; i++)
         cli_plan_line(i == 0 ? "mounts" : "", job->volumes.items[i], out);
-    cli_plan_line(job->volumes.n == 0 ? "mounts" : "",
-                  "/hypertune/kit (read-only), /hypertune/trial, "
-                  "/hypertune/output",
+    cli_plan_line(job->volumes.n == 0 ? "mounts" : "", usual->mounts, out);
+    cli_plan_line("network",
+                  options->network != NULL ? options->network : usual->network,
                   out);
-    cli_plan_line(
-        "network",
-        options->network != NULL ? options->network : "one of its own", out);
-    cli_plan_line("user",
-                  options->user != NULL
-                      ? options->user
-                      : "the runner's; the image's where the runner is root or "
-                        "its engine rootless",
+    cli_plan_line("user", options->user != NULL ? options->user : usual->user,
                   out);
     if (options->privileged || options->host_pid || options->read_only)
         cli_plan_line("container",
