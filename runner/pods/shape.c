@@ -262,9 +262,18 @@ static const char *literal(struct arena *arena, const char *word)
     return text_take(&out, arena);
 }
 
+/* Takes what a template has there away. */
+static void put_none(struct text *out, const struct pod_shape *shape,
+                     const char *key)
+{
+    if (shape->template != NULL)
+        json_put_raw(out, key, "null");
+}
+
 /* The words of the trial as Kubernetes has them: a command replaces the entry
  * point of the image, without one it gets the arguments. */
-static void put_words(struct text *out, const struct replica_order *replica)
+static void put_words(struct text *out, const struct pod_shape *shape,
+                      const struct replica_order *replica)
 {
     struct arena *arena = arena_new();
     const struct strings *argv = &replica->argv;
@@ -272,7 +281,7 @@ static void put_words(struct text *out, const struct replica_order *replica)
     for (size_t i = 0; i < argv->n; i++)
         items[i] = literal(arena, argv->items[i]);
     const bool whole = replica->entry_words > 0;
-    json_put_raw(out, whole ? "args" : "command", "null");
+    put_none(out, shape, whole ? "args" : "command");
     json_put_strings(out, whole ? "command" : "args",
                      &(struct strings){argv->n, items});
     if (replica->workdir != NULL)
@@ -303,13 +312,13 @@ static void put_start(struct text *out, const struct pod_shape *shape,
     const char *const command[] = {POD_BIN "/shim", "--pod", POD_ROOT, folder};
     json_put_string(out, "image", image_of(shape, replica));
     if (shape->variables != NULL) {
-        put_words(out, &shape->order->replicas[replica]);
+        put_words(out, shape, &shape->order->replicas[replica]);
         put_variables(out, &shape->variables[replica]);
         pod_put_shm_mount(out, shape);
         return;
     }
     json_put_strings(out, "command", &(struct strings){4, command});
-    json_put_raw(out, "args", "null");
+    put_none(out, shape, "args");
     pod_put_mounts(out, shape, folder);
 }
 

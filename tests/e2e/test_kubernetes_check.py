@@ -102,6 +102,8 @@ def what_is_printed_is_what_is_made():
                     "annotations": {"yes": "on", "n": "1e3"}})
     tap.equal([one["kind"] for one in objects], ["Job"])
     tap.equal(objects[0]["metadata"]["annotations"], {"yes": "on", "n": "1e3"})
+    container, = objects[0]["spec"]["template"]["spec"]["containers"]
+    tap.true("args" not in container, container)
     tap.contains('the runner fills in what has "runner", "server" and 1-1-1',
                  said)
     tap.contains("the fields are those of Kubernetes 1.26 at http://", said)
@@ -156,6 +158,17 @@ def a_template_s_texts_have_the_first_example():
                           kubernetes={"template": made})
     tap.equal(objects[0]["spec"]["template"]["metadata"]["annotations"],
               {"x": "is 3"})
+
+
+def a_plan_has_the_words_of_pods():
+    _, done = call(kubernetes={})
+    tap.equal(done.returncode, 0, done.stderr)
+    for label, words in (("mounts", "/hypertune/trial, /hypertune/output; "),
+                         ("network", "that of its pod"),
+                         ("user", "the image's, or as `kubernetes` ")):
+        tap.contains("  %-11s %s" % (label, words), done.stdout)
+    _, done = call(kubernetes={}, container={"user": "1000"})
+    tap.contains("  %-11s 1000\n" % "user", done.stdout)
 
 
 def no_cluster_is_needed():
@@ -351,6 +364,7 @@ with pod_trials.cluster_here() as cluster:
                  a_template_is_its_object_with_the_values,
                  kinds_of_other_projects_are_as_made,
                  a_template_s_texts_have_the_first_example,
+                 a_plan_has_the_words_of_pods,
                  no_cluster_is_needed,
                  what_no_pod_can_be_is_said,
                  doctor_looks_at_the_cluster_that_is_named,
