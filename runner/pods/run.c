@@ -8,6 +8,7 @@
 #include "proto/base/text.h"
 #include "proto/doc/node.h"
 #include "runner/attempt/outputs.h"
+#include "runner/attempt/prepare.h"
 #include "runner/attempt/replicas.h"
 #include "runner/base/disk.h"
 #include "runner/base/folder.h"
@@ -109,6 +110,18 @@ static void seek_pods(struct pod_run *run)
     text_free(&selector);
 }
 
+/* Before they are prepared there is something to say. */
+static void make_folders(const struct engine_place *place)
+{
+    struct arena *arena = arena_new();
+    for (size_t i = 0; i < place->order->n_replicas; i++)
+        (void)disk_make_folder(
+            prepare_replica_folder(arena, place->folder,
+                                   &place->order->replicas[i]),
+            NULL);
+    arena_free(arena);
+}
+
 struct pod_run *pod_run_new(const struct pod_cluster *cluster,
                             struct engine_place *place)
 {
@@ -123,6 +136,7 @@ struct pod_run *pod_run_new(const struct pod_cluster *cluster,
     run->pods = cluster->pods;
     read_template(run);
     run->by_log = by_log_is_marked(place->folder);
+    make_folders(place);
     replicas_init(&run->replicas, place);
     run->outputs = pod_outputs_of(place, run->replicas.items[0].folder);
     run->members = arena_alloc(arena, order->n_replicas, sizeof *run->members);
