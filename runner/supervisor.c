@@ -51,8 +51,8 @@ struct supervisor {
     struct attempts attempts;
     struct talk talk;
     int64_t ticked_at; /* monotonic */
+    int64_t all_at;    /* monotonic: when every attempt was ticked */
     int64_t moved_at;  /* monotonic: when a folder last changed */
-    bool more;         /* the last tick left something unread */
     bool opened;       /* the engine is */
     bool ending;
 };
@@ -260,26 +260,36 @@ static void begin(struct supervisor *supervisor)
     talk_init(&supervisor->talk);
 }
 
+/* Every attempt; not all that changes is an event. */
+static int64_t all_due_at(const struct supervisor *supervisor)
+{
+    if (supervisor->attempts.dirty)
+        return supervisor->ticked_at + TICK_GAP_MS;
+    const bool busy = supervisor->ticked_at - supervisor->moved_at < TICK_MS;
+    return supervisor->all_at + (busy ? BUSY_TICK_MS : TICK_MS);
+}
+
 static int64_t tick_at(const struct supervisor *supervisor)
 {
     const struct attempts *attempts = &supervisor->attempts;
     if (attempts->first == NULL && !attempts->dirty)
         return INT64_MAX;
-    if (attempts->dirty || supervisor->more)
-        return supervisor->ticked_at + TICK_GAP_MS;
-    const bool busy = supervisor->ticked_at - supervisor->moved_at < TICK_MS;
-    return supervisor->ticked_at + (busy ? BUSY_TICK_MS : TICK_MS);
+    const int64_t all = all_due_at(supervisor);
+    const int64_t some = supervisor->ticked_at + TICK_GAP_MS;
+    return attempts->touched && some < all ? some : all;
 }
 
 static void tick(struct supervisor *supervisor, int64_t now)
 {
+    const bool all = now >= all_due_at(supervisor);
     if (now < tick_at(supervisor))
         return;
-    if (supervisor->attempts.dirty)
+    if (supervisor->attempts.dirty || supervisor->attempts.touched)
         supervisor->moved_at = now;
     supervisor->ticked_at = now;
-    supervisor->more =
-        attempts_tick(&supervisor->attempts, supervisor->talk.beats_sent + 1);
+    if (all)
+        supervisor->all_at = now;
+    attempts_tick(&supervisor->attempts, supervisor->talk.beats_sent + 1, all);
     /* Orphans of dead shims are children of this subreaper. The engine has just
      * waited for its own children. */
     child_reap_others();

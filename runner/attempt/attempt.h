@@ -44,7 +44,9 @@ struct attempt {
     int64_t began_ms; /* monotonic: when it was made or adopted here */
     int watch; /* inotify descriptor of the metrics file's folder, or -1 */
     struct trees *trees; /* NULL: its replicas begin with no tree */
-    bool waits;          /* for the tree, then for its checkpoint */
+    bool touched;  /* something changed in its folders, or is not read yet */
+    bool unsent;   /* its logs may have more since they were last looked at */
+    bool waits;    /* for the tree, then for its checkpoint */
     bool accepted; /* the server wants it here; else it waits for `hello` */
     bool started_confirmed; /* by the server */
     bool facts_confirmed;   /* ... with all its facts */

@@ -148,27 +148,60 @@ void attempts_drop(struct attempts *attempts, struct attempt *attempt)
     attempt_free(attempt);
 }
 
-bool attempts_tick(struct attempts *attempts, int64_t next_beat)
+static void tick(struct attempts *attempts, struct attempt *attempt,
+                 int64_t next_beat)
 {
-    bool more = false;
-    attempts->dirty = false;
+    const bool waited = attempt->waits;
+    watch_file(attempts, attempt);
+    gpu_use_tick(attempt, attempts->gpus, clock_monotonic_ms());
+    attempt->touched = attempt_tick(attempt, next_beat);
+    attempts->touched |= attempt->touched;
+    attempt->unsent = true;
+    if (waited && !attempt->waits)
+        watch(attempts, attempt); /* its folders are there now */
+}
+
+void attempts_tick(struct attempts *attempts, int64_t next_beat, bool all)
+{
+    attempts->dirty &= !all;
+    attempts->touched = false;
+    for (struct attempt *attempt = attempts->first; attempt != NULL;
+         attempt = attempt->next)
+        if (all || attempt->touched)
+            tick(attempts, attempt, next_beat);
+}
+
+static bool has_watch(const struct attempt *attempt, int watch)
+{
+    bool has = attempt->watch == watch;
+    for (size_t i = 0; i < attempt->order->n_replicas; i++)
+        has |= attempt->replicas[i].watch == watch;
+    return has;
+}
+
+/* Several may read one file of metrics. */
+static void touch(struct attempts *attempts, const struct inotify_event *event)
+{
+    if ((event->mask & IN_Q_OVERFLOW) != 0)
+        attempts->dirty = true;
     for (struct attempt *attempt = attempts->first; attempt != NULL;
          attempt = attempt->next) {
-        const bool waited = attempt->waits;
-        watch_file(attempts, attempt);
-        gpu_use_tick(attempt, attempts->gpus, clock_monotonic_ms());
-        more |= attempt_tick(attempt, next_beat);
-        if (waited && !attempt->waits)
-            watch(attempts, attempt); /* its folders are there now */
+        attempt->touched |= has_watch(attempt, event->wd);
+        attempts->touched |= attempt->touched;
     }
-    return more;
 }
 
 void attempts_read_watch(struct attempts *attempts)
 {
-    char events[4096];
-    while (read(attempts->watch, events, sizeof events) > 0)
-        attempts->dirty = true;
+    _Alignas(struct inotify_event) char events[4096];
+    ssize_t n;
+    while ((n = read(attempts->watch, events, sizeof events)) > 0)
+        for (const char *at = events; at < events + n;) {
+            const struct inotify_event *event =
+                (const struct inotify_event *)(const void *)at;
+            touch(attempts, event);
+            at += sizeof *event + event->len;
+        }
 }
 
 int attempts_free_slots(const struct attempts *attempts)

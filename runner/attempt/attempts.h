@@ -23,8 +23,9 @@ struct attempts {
     struct trees *trees;         /* NULL at first: none can be fetched */
     struct transfers *transfers; /* NULL at first: checkpoints stay here */
     struct attempt *first;
-    int watch;  /* inotify, -1: none, folders are read by the clock */
-    bool dirty; /* something changed in a folder since the last tick */
+    int watch;    /* inotify, -1: none, folders are read by the clock */
+    bool dirty;   /* something changed since the last tick, of any attempt */
+    bool touched; /* the same, of the attempts that are marked so */
 };
 
 /* An empty list; the site and the engine must outlive it. */
@@ -48,9 +49,10 @@ void attempts_adopt(struct attempts *attempts, struct attempt *attempt);
 /* Kills it, removes its folder and frees it. */
 void attempts_drop(struct attempts *attempts, struct attempt *attempt);
 
-/* Ticks every attempt; true when there is more to read at once. */
-bool attempts_tick(struct attempts *attempts, int64_t next_beat);
-/* Takes what inotify has to report and sets `dirty`; never blocks. */
+/* Ticks every attempt, or only those that were touched: of many that run, few
+ * change at a time. Those with more to read are touched again. */
+void attempts_tick(struct attempts *attempts, int64_t next_beat, bool all);
+/* Takes what inotify has to report and sets `touched`; never blocks. */
 void attempts_read_watch(struct attempts *attempts);
 
 /* Slots without an attempt that still runs, not below 0. One that has ended

@@ -114,7 +114,7 @@ static void run_attempt(struct proof *proof, struct order *order)
     attempts_start(&attempts, order);
     struct attempt *attempt = attempts.first;
     do
-        attempts_tick(&attempts, 0);
+        attempts_tick(&attempts, 0, true);
     while (!attempt->collected &&
            clock_monotonic_ms() - began_at < proof->wish->limit_ms &&
            pause_for_signal(proof));

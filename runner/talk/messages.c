@@ -396,7 +396,7 @@ static bool send_log(struct talk *talk, const struct attempt *attempt, size_t i,
 }
 
 /* Records before logs, but the attempts take turns. */
-static bool send_from(struct talk *talk, const struct attempt *attempt)
+static bool send_from(struct talk *talk, struct attempt *attempt)
 {
     if (!attempt->accepted)
         return false;
@@ -405,7 +405,7 @@ static bool send_from(struct talk *talk, const struct attempt *attempt)
         if (send_records(talk, attempt, i))
             return true;
     }
-    for (size_t i = 0; i < attempt->order->n_replicas; i++) {
+    for (size_t i = 0; attempt->unsent && i < attempt->order->n_replicas; i++) {
         const int streams =
             sizeof attempt->replicas->logs / sizeof(struct log_ship);
         for (int stream = 0; stream < streams; stream++) {
@@ -413,6 +413,7 @@ static bool send_from(struct talk *talk, const struct attempt *attempt)
                 return true;
         }
     }
+    attempt->unsent = false;
     return false;
 }
 
@@ -420,7 +421,7 @@ static bool send_content(struct talk *talk)
 {
     const size_t n = attempts_count(talk->attempts);
     for (size_t k = 0; k < n; k++) {
-        const struct attempt *attempt = talk->attempts->first;
+        struct attempt *attempt = talk->attempts->first;
         for (size_t i = (talk->turn + k) % n; i > 0; i--)
             attempt = attempt->next;
         if (send_from(talk, attempt)) {

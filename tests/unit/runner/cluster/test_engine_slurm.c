@@ -76,7 +76,7 @@ static struct engine_slots tick(struct stage *stage)
     struct arena *arena = arena_new();
     const struct engine_slots *slots;
     engine_slurm.elastic->tick(clock_monotonic_ms());
-    attempts_tick(&stage->attempts, 1);
+    attempts_tick(&stage->attempts, 1, true);
     const size_t n = engine_slurm.elastic->look(arena, &slots);
     for (size_t i = 0; i < n; i++)
         if (slots[i].study == 2)
