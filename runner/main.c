@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <curl/curl.h>
@@ -323,6 +324,17 @@ static enum ht_status take_state(struct arena *arena,
     return HT_OK;
 }
 
+/* Each pod takes some descriptors. The limit is low because trainers inherit
+ * it, of which there are none here. */
+static void raise_files(void)
+{
+    struct rlimit files;
+    if (getrlimit(RLIMIT_NOFILE, &files) != 0)
+        return;
+    files.rlim_cur = files.rlim_max;
+    (void)setrlimit(RLIMIT_NOFILE, &files);
+}
+
 static int run(struct arena *arena, const struct runner_options *options)
 {
     struct ht_error err;
@@ -337,6 +349,8 @@ static int run(struct arena *arena, const struct runner_options *options)
         .alone_ms = ALONE_MS,
     };
     site.elastic = settings.engine->elastic != NULL;
+    if (site.elastic)
+        raise_files();
     char host[HOST_NAME_MAX + 1] = "";
     gethostname(host, sizeof host - 1);
     settings.host = host;

@@ -15,7 +15,7 @@ enum {
     ASK_MS = 15000,
     SILENT_MS = 60000,       /* it looks every second */
     MOST_BEFORE = 64 * 1024, /* bytes before FRAME_BEGIN */
-    READ_BYTES = 64 * 1024
+    READ_BYTES = 16 * 1024
 };
 
 int link_end(struct link *link)
@@ -116,6 +116,8 @@ static bool take_all(struct link *link)
     }
     memmove(in->data, in->data + at, in->len - at);
     in->len -= at;
+    if (in->len == 0)
+        text_free(in);
     return status == HT_NOT_FOUND || link_fail(link, err.text);
 }
 

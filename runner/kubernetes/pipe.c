@@ -121,6 +121,11 @@ static void flush(struct kube_pipe *pipe)
         pipe->deaf = code != CURLE_OK;
         pipe->sent += n;
     }
+    if (!kube_pipe_is_full(pipe)) { /* trees are large, what follows is not */
+        text_free(&pipe->sending);
+        text_free(&pipe->out);
+        pipe->sent = 0;
+    }
 }
 
 static void write_message(struct kube_pipe *pipe, const char *bytes, size_t len)
