@@ -260,6 +260,7 @@ static void read_cluster(const struct runner_options *options,
     site->kube_context = options->kube_context;
     site->kube_namespace = options->kube_namespace;
     site->kube_shim_image = options->kube_shim_image;
+    site->kube_max_jobs = options->kube_max_jobs;
 }
 
 /* The settings from flags and machine. */

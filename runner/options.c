@@ -99,6 +99,9 @@ static const struct flag table[] = {
     FLAG("kubernetes-shim", "IMAGE", FLAG_TEXT, MEMBER(kube_shim_image),
          "image from which pods copy hypertune-shim, such as that of `make "
          "image` (default: ConfigMaps of the namespace have it)"),
+    FLAG("kubernetes-max-jobs", "N", FLAG_POSITIVE, MEMBER(kube_max_jobs),
+         "Jobs, JobSets, Services and objects of templates that exist at once "
+         "(default 500)"),
     FLAG("kubernetes-look", NULL, FLAG_ORDER, MEMBER(kube_look),
          "print as JSON what the cluster is and which rights are missing, and "
          "end; needs no server"),
@@ -175,7 +178,8 @@ enum ht_status runner_options_read(const struct flags_source *source,
     struct runner_options read = {.engine = "process",
                                   .run_as = "none",
                                   .sandbox = "auto",
-                                  .start_limit = 120};
+                                  .start_limit = 120,
+                                  .kube_max_jobs = 500};
     if (flags_show(&flags, source, shown))
         return HT_OK;
     enum ht_status status = flags_read(&flags, source, &read, err);

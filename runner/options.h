@@ -44,6 +44,7 @@ struct runner_options {
     /* See struct kube_config_wish. */
     const char *kube_config, *kube_context, *kube_namespace;
     const char *kube_shim_image;
+    int64_t kube_max_jobs;
     bool kube_look;           /* pods_look(), nothing else */
     bool kube_show, kube_try; /* pods_preview() of stdin, nothing else */
     bool kube_prove;          /* pods_prove() of stdin, nothing else */

@@ -65,6 +65,7 @@ struct site {
     /* Kubernetes; see struct kube_config_wish. */
     const char *kube_config, *kube_context, *kube_namespace;
     const char *kube_shim_image; /* NULL: ConfigMaps have the shim */
+    int64_t kube_max_jobs;       /* objects of attempts at once */
 };
 
 #endif

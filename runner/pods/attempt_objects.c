@@ -59,3 +59,15 @@ struct maker_object *pod_objects(struct arena *arena,
     *n = list.n;
     return list.items;
 }
+
+size_t pod_objects_count(const struct order *order, bool job_sets)
+{
+    size_t n_groups;
+    const bool several = order->n_replicas > 1;
+    if (order->kubernetes.template != NULL || (several && job_sets))
+        return 1;
+    struct arena *arena = arena_new();
+    (void)pod_groups(arena, order, &n_groups);
+    arena_free(arena);
+    return n_groups + several;
+}

@@ -17,6 +17,7 @@
 #include "runner/far/far.h"
 #include "runner/kubernetes/access.h"
 #include "runner/kubernetes/client.h"
+#include "runner/pods/attempt_objects.h"
 #include "runner/pods/by_log.h"
 #include "runner/pods/config.h"
 #include "runner/pods/follow.h"
@@ -283,16 +284,36 @@ static struct engine_slots slots_of(const struct study *study,
     return slots;
 }
 
+static size_t count_objects(const struct pod_run *run)
+{
+    return run->n_objects > 0
+               ? run->n_objects
+               : pod_objects_count(run->order, engine.cluster.job_sets);
+}
+
+/* How many objects may still be made; *runs is reduced by each attempt. Those
+ * of attempts that have none yet count for the question alone. */
+static int64_t find_room(bool asked, int64_t *runs)
+{
+    int64_t room = engine.cluster.site->kube_max_jobs;
+    for (struct study *study = engine.studies; study != NULL;
+         study = study->next)
+        for (struct pod_run *run = study->first; run != NULL; run = run->next) {
+            --*runs;
+            if (asked || run->n_objects > 0 || pod_run_is_made(run))
+                room -= (int64_t)count_objects(run);
+        }
+    return room;
+}
+
 static size_t pods_engine_look(struct arena *arena,
                                const struct engine_slots **slots)
 {
     size_t n = 0;
     int64_t room = engine.cluster.site->slots;
     struct engine_slots *items = NULL;
-    for (struct study *study = engine.studies; study != NULL;
-         study = study->next)
-        for (struct pod_run *run = study->first; run != NULL; run = run->next)
-            room--;
+    const int64_t objects = find_room(true, &room);
+    room = objects < room ? objects : room;
     for (struct study *study = engine.studies; study != NULL;
          study = study->next) {
         items = arena_grow(arena, items, n, sizeof *items);
@@ -421,10 +442,28 @@ static bool choose_way(struct pod_run *run, struct image *images,
     return run->by_log;
 }
 
+/* Another attempt's end makes some. */
+static bool has_room(struct pod_run *run)
+{
+    int64_t runs = 0;
+    char words[HT_MAX_REASON];
+    const size_t n = count_objects(run);
+    if (pod_run_is_made(run) || (int64_t)n <= find_room(false, &runs))
+        return true;
+    (void)snprintf(words, sizeof words,
+                   "it needs %zu of the %lld objects that its runner may have "
+                   "in the cluster (--kubernetes-max-jobs)",
+                   n, (long long)engine.cluster.site->kube_max_jobs);
+    pod_run_say(run, 0, words);
+    return false;
+}
+
 /* Makes the pods once all that they run is known. */
 static enum ht_status begin(struct engine_place *place, struct ht_error *err)
 {
     struct pod_run *run = place->data;
+    if (!has_room(run))
+        return HT_OK;
     char why[HT_MAX_REASON] = "";
     enum ht_status status;
     struct arena *arena = arena_new();
