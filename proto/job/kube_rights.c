@@ -10,6 +10,7 @@ static const struct kube_right wanted[] = {
     {"", "configmaps", "create get"},
     {"", "events", "list"},
     {"jobset.x-k8s.io", "jobsets", "create get list delete"},
+    {"kueue.x-k8s.io", "workloads", "get"},
 };
 
 const struct kube_rights kube_rights = {sizeof wanted / sizeof *wanted, wanted};

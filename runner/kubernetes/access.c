@@ -70,16 +70,26 @@ static enum ht_status ask_right(struct kube *kube, const char *namespace,
     return status;
 }
 
+/* Whether the cluster has what it is about. */
+static bool is_there(const struct kube_place *place,
+                     const struct kube_right *right)
+{
+    if (strcmp(right->resource, "jobsets") == 0)
+        return place->job_sets;
+    return place->workloads || strcmp(right->resource, "workloads") != 0;
+}
+
 enum ht_status kube_access_ask(struct kube *kube,
                                const struct kube_place *place,
                                struct arena *arena, struct kube_rights *missing,
                                struct ht_error *err)
 {
     size_t n = 0;
-    const size_t all = kube_rights.n - !place->job_sets;
-    struct kube_right *found = arena_alloc(arena, all, sizeof *found);
-    for (size_t i = 0; i < all; i++) {
+    struct kube_right *found = arena_alloc(arena, kube_rights.n, sizeof *found);
+    for (size_t i = 0; i < kube_rights.n; i++) {
         const struct kube_right *right = &kube_rights.items[i];
+        if (!is_there(place, right))
+            continue;
         found[n] = *right;
         const enum ht_status status = ask_right(kube, place->namespace, right,
                                                 arena, &found[n].verbs, err);
@@ -131,8 +141,7 @@ enum ht_status kube_access_logs_only(struct kube *kube, const char *namespace,
 enum ht_status kube_access_job_sets(struct kube *kube, const char *namespace,
                                     bool *allowed, struct ht_error *err)
 {
-    return kube_access_has(kube, namespace,
-                           &kube_rights.items[kube_rights.n - 1], allowed, err);
+    return has_resource(kube, namespace, "jobsets", allowed, err);
 }
 
 const char *kube_access_role(struct arena *arena, const char *namespace,

@@ -13,7 +13,7 @@ struct kube;
 
 struct kube_place {
     const char *namespace;
-    bool job_sets; /* the cluster has them, see fields.h */
+    bool job_sets, workloads; /* the cluster has them, see fields.h */
 };
 /* Asks the cluster about every verb of every right (SelfSubjectAccessReview),
  * which any known user may. What is missing is in the arena. Errors of

@@ -67,12 +67,12 @@ void kube_fields_read(const struct node *version, const struct node *schema,
     }
 }
 
-static enum ht_status ask_job_sets(struct kube *kube, struct arena *arena,
-                                   bool *there, struct ht_error *err)
+static enum ht_status ask_api(struct kube *kube, const struct kube_kind *of,
+                              struct arena *arena, bool *there,
+                              struct ht_error *err)
 {
     const struct node *answer;
-    const struct kube_request ask = {.method = "GET",
-                                     .path = kube_job_sets.api};
+    const struct kube_request ask = {.method = "GET", .path = of->api};
     const enum ht_status status = kube_call(kube, &ask, arena, &answer, err);
     *there = status == HT_OK;
     return status == HT_NOT_FOUND || status == HT_DENIED ? HT_OK : status;
@@ -95,8 +95,10 @@ enum ht_status kube_fields_ask(struct kube *kube, struct kube_fields *fields,
         status = HT_OK;
     if (status == HT_OK) {
         kube_fields_read(version, schema, fields);
-        status = ask_job_sets(kube, arena, &fields->job_sets, err);
+        status = ask_api(kube, &kube_job_sets, arena, &fields->job_sets, err);
     }
+    if (status == HT_OK)
+        status = ask_api(kube, &kube_workloads, arena, &fields->workloads, err);
     arena_free(arena);
     return status;
 }

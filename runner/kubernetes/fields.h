@@ -1,6 +1,7 @@
 /* fields.h - what a cluster has that others do not: one table of optional
  * fields with the version from which on each is there, the cluster's own
- * answer, and whether JobSets (kubernetes-sigs/jobset) are installed. */
+ * answer, and whether JobSets (kubernetes-sigs/jobset) and Kueue are
+ * installed. */
 #ifndef HT_RUNNER_KUBERNETES_FIELDS_H
 #define HT_RUNNER_KUBERNETES_FIELDS_H
 
@@ -27,14 +28,15 @@ struct kube_fields {
     bool by_schema;   /* its /openapi/v3 says which, else its version does */
     bool has[KUBE_FIELDS];
     bool job_sets;
+    bool workloads; /* of Kueue */
 };
 
 /* "podFailurePolicy"; in docs and messages. */
 const char *kube_field_name(enum kube_field field);
 
-/* Asks the server: /version, the schema of its Jobs, and for JobSets. Where it
- * gives no schema, a field is there from the version on that has it without a
- * feature gate. Errors of kube_call(). */
+/* Asks the server: /version, the schema of its Jobs, and for JobSets and
+ * Kueue. Where it gives no schema, a field is there from the version on that
+ * has it without a feature gate. Errors of kube_call(). */
 enum ht_status kube_fields_ask(struct kube *kube, struct kube_fields *fields,
                                struct ht_error *err);
 

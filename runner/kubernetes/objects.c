@@ -18,6 +18,8 @@ const struct kube_kind kube_service_accounts = {"", "/api/v1",
 const struct kube_kind kube_events = {"", "/api/v1", "events"};
 const struct kube_kind kube_job_sets = {
     "jobset.x-k8s.io", "/apis/jobset.x-k8s.io/v1alpha2", "jobsets"};
+const struct kube_kind kube_workloads = {
+    "kueue.x-k8s.io", "/apis/kueue.x-k8s.io/v1beta1", "workloads"};
 
 const char *kube_escape(struct arena *arena, const char *text)
 {

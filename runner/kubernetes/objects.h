@@ -12,7 +12,7 @@ struct kube_kind {
 };
 extern const struct kube_kind kube_jobs, kube_pods, kube_services,
     kube_config_maps, kube_secrets, kube_service_accounts, kube_events,
-    kube_job_sets;
+    kube_job_sets, kube_workloads;
 
 /* What is asked for; `name` is NULL for all of the namespace. */
 struct kube_object {

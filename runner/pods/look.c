@@ -33,7 +33,8 @@ static enum ht_status put_cluster(const struct kube_config *config,
             out, "version",
             arena_printf(arena, "%d.%d", fields.major, fields.minor));
         const struct kube_place place = {.namespace = config->namespace,
-                                         .job_sets = fields.job_sets};
+                                         .job_sets = fields.job_sets,
+                                         .workloads = fields.workloads};
         status = kube_access_ask(kube, &place, arena, &missing, err);
     }
     if (status == HT_OK && missing.n > 0)

@@ -32,6 +32,7 @@ struct maker_task {
     const char *attempt;
     struct maker_object *objects;
     size_t n, done;
+    bool lost;               /* of a question */
     struct pod_line **lines; /* of a removal */
     struct pod_follow **logs;
     const char **pods;
@@ -211,7 +212,8 @@ static enum ht_status read_reason(struct maker *maker, struct maker_task *task,
         names[i] = task->objects[i].name;
     const struct reason_wish wish = {.namespace = maker->settings.namespace,
                                      .top = top,
-                                     .names = {task->n, names}};
+                                     .names = {task->n, names},
+                                     .lost = task->lost};
     const enum ht_status status =
         reason_find(maker->kube, &wish, arena, &words, err);
     if (status != HT_OK)
@@ -519,11 +521,13 @@ struct maker_task *maker_make(struct maker *maker, const char *attempt,
     return task;
 }
 
-struct maker_task *maker_ask(struct maker *maker, const char *attempt,
-                             const struct maker_object *objects, size_t n)
+struct maker_task *maker_ask(struct maker *maker,
+                             const struct maker_question *question)
 {
-    struct maker_task *task = new_task(attempt, objects, n);
+    struct maker_task *task =
+        new_task(question->attempt, question->objects, question->n);
     task->act = ask_why;
+    task->lost = question->lost;
     task->kept = true;
     add(maker, task);
     return task;

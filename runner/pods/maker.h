@@ -55,11 +55,16 @@ struct maker_task *maker_make(struct maker *maker, const char *attempt,
                               const struct maker_object *objects, size_t n);
 
 /* Asks why there is no pod of the first object, which is ours; the others are
- * what it makes. MAKER_DONE: *words has the queue that a suspended one waits
- * in, the last warning of the cluster about them, or is ""; MAKER_REFUSED: what
+ * what it makes. MAKER_DONE: *words as of reason_find(); MAKER_REFUSED: what
  * was made for it does not exist. Everything is copied. */
-struct maker_task *maker_ask(struct maker *maker, const char *attempt,
-                             const struct maker_object *objects, size_t n);
+struct maker_question {
+    const char *attempt;
+    const struct maker_object *objects;
+    size_t n;
+    bool lost; /* there was a pod */
+};
+struct maker_task *maker_ask(struct maker *maker,
+                             const struct maker_question *question);
 
 enum maker_state {
     MAKER_WAITS, /* *words: why it was not taken so far; "" at first */

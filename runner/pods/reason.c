@@ -52,17 +52,63 @@ static enum ht_status list_events(struct kube *kube, const char *namespace,
     return status == HT_DENIED ? HT_OK : status;
 }
 
-/* "waits in queue team-a: ..."; NULL: it is not suspended. */
-static const char *queue_words(struct arena *arena, const struct node *top,
-                               const char *warning)
+/* The message of a condition; NULL: it is not so. */
+static const char *condition_words(const struct node *object, const char *type,
+                                   const char *state)
 {
+    const struct node *status = node_find(object, "status");
+    NODE_EACH (one, node_first(status, "conditions")) {
+        const char *message = node_get_string(one, "message", "");
+        if (strcmp(node_get_string(one, "type", ""), type) == 0 &&
+            strcmp(node_get_string(one, "status", ""), state) == 0 &&
+            message[0] != '\0')
+            return message;
+    }
+    return NULL;
+}
+
+/* What keeps it out, or took it out, by its conditions. Without the right to
+ * read it, and of another Kueue, there are the events. */
+static enum ht_status read_workload(struct kube *kube,
+                                    const struct reason_wish *wish,
+                                    struct warning *warning,
+                                    struct ht_error *err)
+{
+    const struct node *found = NULL;
+    const struct kube_object workload = {.kind = &kube_workloads,
+                                         .namespace = wish->namespace,
+                                         .name = warning->workload};
+    const enum ht_status status =
+        kube_get(kube, &workload, warning->arena, &found, err);
+    if (status == HT_DENIED || status == HT_NOT_FOUND)
+        return wish->lost ? HT_OK
+                          : list_events(kube, wish->namespace,
+                                        warning->workload, warning, err);
+    if (status != HT_OK)
+        return status;
+    const char *words = wish->lost
+                            ? condition_words(found, "Evicted", "True")
+                            : condition_words(found, "QuotaReserved", "False");
+    warning->words = words != NULL ? words : "";
+    return HT_OK;
+}
+
+/* "in the queue team-a: ..."; NULL: it is not suspended. */
+static const char *suspended_words(struct arena *arena,
+                                   const struct reason_wish *wish,
+                                   const char *warning)
+{
+    const struct node *top = wish->top;
     const struct node *labels = node_find(node_find(top, "metadata"), "labels");
     const char *queue = node_get_string(labels, KUBERNETES_QUEUE_LABEL, NULL);
+    const char *words = "it is suspended";
     if (!node_get_bool(node_find(top, "spec"), "suspend", false))
         return NULL;
-    const char *words = queue != NULL
-                            ? arena_printf(arena, "in the queue %s", queue)
-                            : "it is suspended";
+    if (wish->lost)
+        words = arena_printf(arena, "its %s was suspended",
+                             node_get_string(top, "kind", "object"));
+    else if (queue != NULL)
+        words = arena_printf(arena, "in the queue %s", queue);
     return warning[0] != '\0' ? arena_printf(arena, "%s: %s", words, warning)
                               : words;
 }
@@ -77,11 +123,13 @@ enum ht_status reason_find(struct kube *kube, const struct reason_wish *wish,
         status = list_events(kube, wish->namespace, wish->names.items[i],
                              &warning, err);
     if (status == HT_OK && warning.workload != NULL)
-        status =
-            list_events(kube, wish->namespace, warning.workload, &warning, err);
+        status = read_workload(kube, wish, &warning, err);
     if (status != HT_OK)
         return status;
-    const char *queue = queue_words(arena, wish->top, warning.words);
-    *words = queue != NULL ? queue : warning.words;
+    const char *suspended = suspended_words(arena, wish, warning.words);
+    if (suspended != NULL)
+        *words = suspended;
+    else
+        *words = wish->lost ? "" : warning.words;
     return HT_OK;
 }

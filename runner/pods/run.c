@@ -33,6 +33,7 @@ enum {
 };
 
 enum { NO_POD_MS = 3000, ASK_MS = 10000 }; /* before it is asked why */
+enum { LOSS_MS = 5000 };                   /* for the answer about a loss */
 
 static const char mark_made[] = "made";
 static const char bound_file[] = "pod.json";
@@ -398,18 +399,24 @@ static void take_why(struct pod_run *run, size_t i)
         pod_run_say(run, i, words);
 }
 
-static struct maker_task *ask_of(struct pod_run *run, size_t i)
+static struct maker_task *ask_of(struct pod_run *run, size_t i, bool lost)
 {
     struct maker *maker = run->cluster->maker;
     struct arena *arena = run->order->arena;
     const struct pod_group group = {.type = run->order->replicas[i].type};
     const bool whole = run->cluster->job_sets && run->order->n_replicas > 1;
-    if (run->judge.template != NULL)
-        return maker_ask(maker, run->label, run->objects, run->n_objects);
     const struct maker_object made[] = {
         {.kind = &kube_job_sets, .name = run->order->name},
         {.kind = &kube_jobs, .name = pod_job_name(arena, run->order, &group)}};
-    return maker_ask(maker, run->label, whole ? made : made + 1, 1 + whole);
+    struct maker_question question = {.attempt = run->label,
+                                      .objects = whole ? made : made + 1,
+                                      .n = 1 + whole,
+                                      .lost = lost};
+    if (run->judge.template != NULL) {
+        question.objects = run->objects;
+        question.n = run->n_objects;
+    }
+    return maker_ask(maker, &question);
 }
 
 /* A quota or an admission keeps a Job from having pods, and its deletion keeps
@@ -428,7 +435,29 @@ static void ask_why(struct pod_run *run)
         run->ask_at = now + NO_POD_MS;
     if (now < run->ask_at)
         return;
-    run->asking = ask_of(run, i);
+    run->asking = ask_of(run, i, false);
+}
+
+/* Kueue takes pods away by suspending what made them, which a pod does not see.
+ * False: that is being asked. */
+static bool has_loss(struct pod_run *run, struct ending *ending)
+{
+    char words[HT_MAX_REASON];
+    const int64_t now = clock_monotonic_ms();
+    if (run->order->kubernetes.queue == NULL || run->removed ||
+        run->n_objects == 0 || ending->outcome != OUTCOME_LOST)
+        return true;
+    if (run->loss == NULL) {
+        run->loss = ask_of(run, 0, true);
+        run->loss_at = now;
+    }
+    const enum maker_state state =
+        maker_look(run->cluster->maker, run->loss, words);
+    if (state == MAKER_WAITS)
+        return now - run->loss_at > LOSS_MS;
+    if (state == MAKER_DONE && words[0] != '\0')
+        (void)snprintf(ending->reason, sizeof ending->reason, "%s", words);
+    return true;
 }
 
 /* ---- an object from a template ---- */
@@ -486,7 +515,7 @@ enum engine_state pod_run_poll(struct pod_run *run, struct engine_place *place,
     const enum engine_state state =
         replicas_state(&run->replicas, place, ending);
     if (state == ENGINE_ENDED) {
-        if (!has_outputs(run))
+        if (!has_outputs(run) || !has_loss(run, ending))
             return ENGINE_RUNNING;
         pod_run_remove(run);
         return state;
@@ -556,7 +585,8 @@ void pod_run_remove(struct pod_run *run)
     struct pods *own_watch = run->pods != run->cluster->pods ? run->pods : NULL;
     maker_leave(maker, run->making);
     maker_leave(maker, run->asking);
-    run->making = run->asking = NULL;
+    maker_leave(maker, run->loss);
+    run->making = run->asking = run->loss = NULL;
     maker_remove(maker, &(struct maker_removal){.attempt = run->label,
                                                 .objects = run->objects,
                                                 .n = run->n_objects,

@@ -77,6 +77,8 @@ struct pod_run {
     struct maker_task *making; /* NULL: they are made */
     struct maker_task *asking; /* why there is no pod; NULL: not asked now */
     int64_t ask_at;            /* monotonic: not before */
+    struct maker_task *loss;   /* why there is none any more; the same */
+    int64_t loss_at;           /* monotonic: when that was asked */
     int64_t kill_at;           /* monotonic; 0: it was not stopped */
     bool begun, removed;
     bool by_log; /* its pods are without hypertune-shim: see by_log.h */

@@ -13,6 +13,7 @@ import tempfile
 
 import harness
 import kubernetes_job_sets
+import kubernetes_kueue
 import kubernetes_rules
 import pod_trials
 import tap
@@ -80,7 +81,8 @@ def the_role_has_the_rights_of_a_runner_and_no_other():
     for rule in objects()["Role"]["rules"]:
         for resource in rule["resources"]:
             rights[resource] = set(rule["verbs"])
-    tap.equal(rights, dict(pod_trials.RIGHTS, **kubernetes_job_sets.RIGHTS))
+    tap.equal(rights, dict(pod_trials.RIGHTS, **kubernetes_job_sets.RIGHTS,
+                           **kubernetes_kueue.RIGHTS))
 
 
 def wrong_options_are_refused_by_name():

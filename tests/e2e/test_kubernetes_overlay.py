@@ -1,5 +1,5 @@
 """The section `kubernetes` of a spec: what it lays over the pods of trials, and
-the queue that they wait in. A test plays Kueue. On the played cluster, or on a
+the queue that they wait in, where a test plays Kueue. On the played cluster, or on a
 real one (see lib/pod_trials.py)."""
 
 import json
@@ -83,7 +83,13 @@ def what_the_cluster_refuses_is_the_reason():
                  trial["reason"])
 
 
+def play_kueue():
+    if cluster.has("workloads"):
+        raise tap.Skip("the cluster's own Kueue decides")
+
+
 def a_suspended_job_waits_in_its_queue():
+    play_kueue()
     server.submit(spec("queued", shell("echo score=1"),
                        kubernetes={"queue": "team-a"}))
     job = job_of("queued")["metadata"]
@@ -111,6 +117,7 @@ def say(kind, of, reason, message, what="Warning"):
 
 
 def an_unadmitted_job_is_a_new_attempt():
+    play_kueue()
     server.submit(spec("taken", shell(STAY), kubernetes={"queue": "team-a"}))
     first = job_of("taken")["metadata"]["name"]
     cluster.suspend(first, False)
@@ -123,6 +130,7 @@ def an_unadmitted_job_is_a_new_attempt():
     trial = server.trial("taken", 1)["hypertune"]
     tap.equal((trial["state"], trial["attempt"], trial["objective"]),
               ("SUCCEEDED", 2, 1), trial["reason"])
+    tap.equal(trial["attempts"][0]["reason"], "its Job was suspended")
     tap.contains("--x=", server.cli("best", "taken", "-o", "args").stdout)
     server.expect_nothing_left()
 

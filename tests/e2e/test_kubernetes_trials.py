@@ -148,7 +148,7 @@ def a_job_that_is_deleted_before_it_has_pods_is_a_new_attempt():
         server.submit(spec("deleted", shell("echo score=1")))
         server.wait_output("deleted", words, "runner")
         job, = cluster.list("jobs")
-        cluster.delete_job(job["metadata"]["name"])
+        cluster.remove("jobs", job["metadata"]["name"])
         harness.wait_until(lambda: server.trial("deleted", 1)["hypertune"][
             "attempt"] == 2, "the next attempt")
     server.wait_study("deleted")

@@ -40,7 +40,8 @@ def event(namespace, name, kind, of, reason, message, what="Warning"):
 
 
 class Store:
-    """`admission`: a function of (plural, object) that may raise Refused."""
+    """`webhooks` and `admission`: functions of (plural, object) that may raise
+    Refused, and change the object."""
 
     def __init__(self, namespaces, minor):
         self.kinds = kinds(minor)
@@ -52,6 +53,7 @@ class Store:
         self.floor = 0  # what is older was compacted
         self.pages = {}  # the rest of lists that were begun, by their version
         self.admission = None
+        self.webhooks = []  # of what is created by a request
         self.controllers = []  # functions of a namespace, beside that of Jobs
         self.is_held = lambda pod: False  # a kubelet has to end it first
         self.lock = threading.RLock()
@@ -149,8 +151,9 @@ class Store:
                 self._default_job(item)
             if plural == "configmaps":
                 check_size(kind, item)
-            if self.admission:
-                self.admission(plural, item)
+            for admit in self.webhooks + [self.admission]:
+                if admit:
+                    admit(plural, item)
             if dry:
                 return item
             self.items[plural, namespace, meta["name"]] = item
@@ -168,8 +171,10 @@ class Store:
             return item
 
     def _default_job(self, job):
-        check_job(job)
         spec, meta = job["spec"], job["metadata"]
+        if "parallelism" not in spec:
+            spec.setdefault("completions", 1)
+        check_job(job)
         spec.setdefault("parallelism", 1)
         if spec.get("completionMode") != "Indexed":
             spec.setdefault("completions", 1)
@@ -289,17 +294,21 @@ class Store:
 
     def _sync(self, namespace):
         for job in self.find("jobs", namespace):
-            if not job["metadata"].get("deletionTimestamp"):
-                self._sync_job(job)
+            self.sync_job(job)
         for controller in self.controllers:
             controller(namespace)
+
+    def sync_job(self, job):
+        if not job["metadata"].get("deletionTimestamp"):
+            self._sync_job(job)
 
     def _sync_job(self, job):
         spec, meta, status = job["spec"], job["metadata"], job["status"]
         if any(one["type"] in ("Complete", "Failed")
                for one in status.get("conditions", ())):
             return
-        pods = [item for _, item in self._owned(meta["uid"])]
+        pods = [item for key, item in self._owned(meta["uid"])
+                if key[0] == "pods"]
         phases = collections.Counter(
             pod.get("status", {}).get("phase") for pod in pods)
         before = copy.deepcopy(status)

@@ -16,6 +16,7 @@ import kubernetes
 import kubernetes_exec
 import kubernetes_job_sets
 import kubernetes_kubelet
+import kubernetes_kueue
 import kubernetes_training_jobs
 import tap
 from kubernetes_rules import Refused
@@ -36,12 +37,17 @@ class Played:
 
     name = "the_played_cluster"
 
-    def __init__(self, folder, job_sets=False, training_jobs=False):
+    def __init__(self, folder, job_sets=False, training_jobs=False,
+                 kueue=False):
         self.cluster = kubernetes.Cluster()
-        self.rights = dict(RIGHTS, **(kubernetes_job_sets.RIGHTS
-                                      if job_sets else {}))
+        self.rights = dict(RIGHTS)
         if job_sets:
+            self.rights["jobsets"] = kubernetes_job_sets.RIGHTS["jobsets"] | {
+                "watch"}  # as templates
             kubernetes_job_sets.install(self.cluster)
+        if kueue:
+            self.rights.update(kubernetes_kueue.RIGHTS)
+            self.kueue = kubernetes_kueue.install(self.cluster)
         if training_jobs:
             self.rights.update(kubernetes_training_jobs.RIGHTS)
             kubernetes_training_jobs.install(self.cluster)
@@ -119,8 +125,20 @@ class Played:
         self.cluster.store.compact()
         self.cluster.end_watches()
 
-    def delete_job(self, job):
-        self.cluster.store.delete("jobs", "work", job, {})
+    def remove(self, plural, name):
+        self.cluster.store.delete(plural, "work", name, {})
+
+    def has(self, plural):
+        return plural in self.cluster.store.kinds
+
+    @contextlib.contextmanager
+    def queue(self, name, cpu):
+        """As of Real."""
+        self.kueue.add_queue(name, cpu)
+        try:
+            yield
+        finally:
+            self.kueue.remove_queue(name)
 
     @contextlib.contextmanager
     def without_pods(self):
@@ -279,8 +297,13 @@ class Real:
     def forget(self):
         """As cut()."""
 
-    def delete_job(self, job):
-        self.call("delete", "job", job, "--wait=false")
+    def remove(self, plural, name):
+        self.call("delete", plural, name, "--wait=false")
+
+    def has(self, plural):
+        """Whether it knows such objects."""
+        return plural in self.call("api-resources", "-o", "name",
+                                   "--no-headers")
 
     @contextlib.contextmanager
     def without_pods(self):
@@ -292,6 +315,34 @@ class Real:
 
     def without_right(self, resource):
         raise tap.Skip("its user may do everything: " + resource)
+
+    @contextlib.contextmanager
+    def queue(self, name, cpu):
+        """A LocalQueue of Kueue, whose ClusterQueue has so much and lets a
+        workload of the priority class "high" take the place of others."""
+        own = self.namespace
+        objects = [
+            ("WorkloadPriorityClass", {"value": 1000, "description": ""},
+             "high"),
+            ("ResourceFlavor", {"spec": {}}, own),
+            ("ClusterQueue", {"spec": {
+                "namespaceSelector": {"matchLabels": {
+                    "kubernetes.io/metadata.name": own}},
+                "preemption": {"withinClusterQueue": "LowerPriority"},
+                "resourceGroups": [{
+                    "coveredResources": ["cpu"], "flavors": [{
+                        "name": own, "resources": [
+                            {"name": "cpu", "nominalQuota": cpu}]}]}]}}, own),
+            ("LocalQueue", {"spec": {"clusterQueue": own}}, name)]
+        for kind, body, called in objects:
+            self.call("apply", "-f", "-", text=json.dumps(dict(
+                body, apiVersion="kueue.x-k8s.io/v1beta1", kind=kind,
+                metadata={"name": called})))
+        try:
+            yield
+        finally:
+            for kind, _, called in reversed(objects[1:]):
+                self.call("delete", kind, called)
 
     @contextlib.contextmanager
     def full(self):

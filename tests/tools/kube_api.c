@@ -124,7 +124,8 @@ static enum ht_status print_access(struct shell *shell, struct arena *arena,
     if (status != HT_OK)
         return status;
     const struct kube_place place = {.namespace = namespace,
-                                     .job_sets = fields.job_sets};
+                                     .job_sets = fields.job_sets,
+                                     .workloads = fields.workloads};
     status = kube_access_ask(shell->kube, &place, arena, &missing, err);
     if (status == HT_OK)
         printf("%zu\n%s", missing.n,
