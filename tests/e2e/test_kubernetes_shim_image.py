@@ -15,7 +15,8 @@ if os.geteuid() != 0 and not REAL:
 if REAL and "HT_SHIM_IMAGE" not in os.environ:
     tap.skip("pods with an image of hypertune-shim", "HT_SHIM_IMAGE names none")
 
-SHIM = os.environ["HT_SHIM_IMAGE"] if REAL else "registry.example.org/hypertune:1"
+SHIM = (os.environ["HT_SHIM_IMAGE"] if REAL else
+        "registry.example.org/hypertune:1")
 
 
 def finish(study):
