@@ -1,5 +1,6 @@
 """Trials that are objects from a template: a Job with an init container, and a
-PyTorchJob with a worker, whose operator the played cluster alone has."""
+PyTorchJob with a worker. On the played cluster, or on a real one (see
+lib/pod_trials.py), where PyTorchJobs need their operator."""
 
 import glob
 import json
@@ -33,9 +34,9 @@ def job(command, **pod):
              "volumes": [VOLUME]}, **pod)}}}
 
 
-def torch(master, worker):
+def torch(master, worker, restart="OnFailure"):
     def replica(command):
-        return {"replicas": 1, "restartPolicy": "OnFailure", "template": {
+        return {"replicas": 1, "restartPolicy": restart, "template": {
             "spec": {"terminationGracePeriodSeconds": 1, "containers": [
                 {"name": "pytorch", "image": IMAGE, "command": command}]}}}
     return {"apiVersion": "kubeflow.org/v1", "kind": "PyTorchJob", "spec": {
@@ -44,7 +45,7 @@ def torch(master, worker):
 
 
 def torch_jobs():
-    return [] if REAL else cluster.list("pytorchjobs")
+    return cluster.list("pytorchjobs") if HAS_TORCH else []
 
 
 def expect_nothing_left():
@@ -120,7 +121,8 @@ def a_pytorch_job_is_a_trial_with_its_workers():
 
 
 def a_worker_s_failure_is_that_of_the_trial():
-    server.submit(of("worker", torch(shell(UNTIL_GO), shell("exit 1"))))
+    server.submit(of("worker", torch(shell(UNTIL_GO), shell("exit 1"),
+                               "Never")))
     server.wait_study("worker")
     tap.contains("its PyTorchJob failed: PyTorchJobFailed: PyTorchJob ",
                  expect("worker", "FAILED")["reason"])
@@ -129,7 +131,7 @@ def a_worker_s_failure_is_that_of_the_trial():
 
 def pods_that_an_operator_takes_away_are_the_object_s_failure():
     template = torch(shell(UNTIL_GO), shell("until [ -e /go ]; do sleep 0.1; "
-                                            "done; exit 1"))
+                                            "done; exit 1"), "Never")
     template["spec"]["runPolicy"] = {"cleanPodPolicy": "All"}
     server.submit(of("cleaned", template))
     server.wait_output("cleaned", "up")
@@ -262,19 +264,21 @@ def what_a_killed_runner_left_is_removed():
 
 with pod_trials.cluster_here(training_jobs=True) as cluster, pod_trials.Server(
         cluster) as server:
+    HAS_TORCH = cluster.has("pytorchjobs")
     CASES = [a_job_with_an_init_container_is_a_trial,
              the_spec_s_image_and_command_are_those_of_the_container,
              a_job_that_fails_is_its_pod_s_failure,
              a_kind_that_the_cluster_lacks_is_the_reason]
-    if not REAL:
+    if HAS_TORCH:
         CASES += [a_pytorch_job_is_a_trial_with_its_workers,
                   a_worker_s_failure_is_that_of_the_trial,
                   pods_that_an_operator_takes_away_are_the_object_s_failure,
-                  a_condition_of_the_spec_counts,
                   an_evicted_master_is_a_new_attempt,
-                  a_right_that_lacks_is_waited_for,
                   what_the_cluster_refuses_is_the_reason,
                   an_experiment_of_katib_keeps_its_pytorch_job,
                   a_killed_runner_s_trial_continues,
                   what_a_killed_runner_left_is_removed]
+    if not REAL:
+        CASES += [a_condition_of_the_spec_counts,
+                  a_right_that_lacks_is_waited_for]
     tap.run(CASES)
