@@ -213,7 +213,7 @@ struct kube_end kube_end_of(struct arena *arena, const struct node *pod,
                                  .words = deleted};
     const bool failed = strcmp(phase, "Failed") == 0;
     if (!failed && strcmp(phase, "Succeeded") != 0)
-        return (struct kube_end){.over = false};
+        return (struct kube_end){.over = false, .preempted = target != NULL};
     if (failed && target != NULL) {
         const char *why = node_get_string(target, "reason", "");
         return end_by(arena, find_disruption(why), pod, why,

@@ -15,7 +15,8 @@
 struct node;
 
 struct kube_end {
-    bool over;            /* false: it waits or runs, nothing below */
+    bool over;            /* false: it waits or runs, and of what is below
+                             only `preempted` may be set already */
     enum outcome outcome; /* of the attempt */
     bool preempted;       /* the cluster took its place: a new attempt continues
                              from the checkpoint */

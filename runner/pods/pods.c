@@ -139,8 +139,10 @@ static void end_gone(struct pod *pod)
     pod->seen.gone = true;
     pod->gone_at = clock_monotonic_ms();
     pod->seen.running = false;
+    const bool preempted = pod->seen.end.preempted;
     if (!pod->seen.end.over)
         pod->seen.end = kube_end_of(pod->arena, NULL, POD_CONTAINER);
+    pod->seen.end.preempted = preempted;
 }
 
 static void keep(struct pods *pods, const struct node *object, bool gone)

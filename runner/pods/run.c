@@ -274,20 +274,37 @@ static void look_at_pod(struct pod_run *run, size_t i,
         serve(run, i);
 }
 
+/* False: it has none that is known. */
+static bool find_pod(const struct pod_run *run, size_t i, struct arena *arena,
+                     struct pod_seen *seen)
+{
+    const struct pod_member *member = &run->members[i];
+    const struct pod_wish wish = {
+        .attempt = run->label, .replica = member->name, .uid = member->uid};
+    return run->pods != NULL && pods_find(run->pods, &wish, arena, seen);
+}
+
+/* The cluster takes it away: its object fails with it, and may be seen to have
+ * failed before. */
+static bool is_preempted(const struct pod_run *run, size_t i,
+                         struct arena *arena)
+{
+    struct pod_seen seen;
+    return find_pod(run, i, arena, &seen) && seen.end.preempted;
+}
+
 static void look_at_member(struct pod_run *run, size_t i, struct arena *arena)
 {
     struct pods *pods = run->pods;
     struct pod_member *member = &run->members[i];
     struct pod_seen seen;
-    const struct pod_wish wish = {
-        .attempt = run->label, .replica = member->name, .uid = member->uid};
     const bool ended = run->replicas.items[i].ended;
     if (pods == NULL && run->n_objects > 0 && !ended) {
         seek_pods(run);
         pods = run->pods;
     }
     if (replicas_read_exit(&run->replicas, i)) {
-        if (!ended)
+        if (!ended && !is_preempted(run, i, arena))
             pod_finish_blame(run, i, &run->replicas.items[i].ending);
         return;
     }
@@ -295,7 +312,7 @@ static void look_at_member(struct pod_run *run, size_t i, struct arena *arena)
         return;
     if (pods == NULL)
         return;
-    if (!pods_find(pods, &wish, arena, &seen)) {
+    if (!find_pod(run, i, arena, &seen)) {
         const struct kube_end gone = kube_end_of(arena, NULL, run->container);
         if (member->uid != NULL && pods_are_known(pods))
             pod_finish_one(run, i, &gone);
@@ -333,14 +350,11 @@ static bool has_outputs(struct pod_run *run)
 {
     struct pod_seen seen;
     const char *why = NULL;
-    const struct pod_member *first = &run->members[0];
     if (run->outputs.settled || run->removed ||
         !disk_has(run->replicas.items[0].folder, "shim.json"))
         return true;
     struct arena *arena = arena_new();
-    const struct pod_wish wish = {
-        .attempt = run->label, .replica = first->name, .uid = first->uid};
-    if (pods_find(run->pods, &wish, arena, &seen)) {
+    if (find_pod(run, 0, arena, &seen)) {
         if (seen.end.over)
             why = "its pod has ended";
         else
@@ -466,11 +480,8 @@ static bool has_loss(struct pod_run *run, struct ending *ending)
 static bool is_pod_over(const struct pod_run *run, struct arena *arena)
 {
     struct pod_seen seen;
-    const struct pod_member *first = &run->members[0];
-    const struct pod_wish wish = {
-        .attempt = run->label, .replica = first->name, .uid = first->uid};
-    return run->pods != NULL && pods_find(run->pods, &wish, arena, &seen) &&
-           seen.end.over;
+    return find_pod(run, 0, arena, &seen) &&
+           (seen.end.over || seen.end.preempted);
 }
 
 static void look_at_object(struct pod_run *run, struct arena *arena)

@@ -7,6 +7,7 @@ import json
 import os
 
 import harness
+import kubernetes_training_jobs
 import pod_trials
 import tap
 from pod_trials import IMAGE, UNTIL_GO, shell, spec
@@ -169,6 +170,23 @@ def an_evicted_master_is_a_new_attempt():
     expect_nothing_left()
 
 
+def an_evicted_master_s_object_may_be_seen_to_fail_first():
+    server.submit(of("raced", torch(
+        shell("case $MASTER_ADDR in *-1-1-master-0) echo up; "
+              "trap 'sleep 1; exit' TERM; while :; do sleep 0.1; done;; esac; "
+              "echo score=1"), shell("while :; do sleep 0.1; done"))))
+    server.wait_output("raced", "up")
+    made, = torch_jobs()
+    name, = [pod["metadata"]["name"] for pod in pods("-master-0")]
+    with cluster.cluster.store.lock:
+        cluster.evict(name)
+        kubernetes_training_jobs.end(cluster.cluster.store, made, "Failed",
+                                     "one Master replica failed")
+    server.wait_study("raced")
+    expect("raced", "SUCCEEDED", 2)
+    expect_nothing_left()
+
+
 def a_kind_that_the_cluster_lacks_is_the_reason():
     template = torch(shell("true"), shell("true"))
     template.update(apiVersion="example.org/v1", kind="Made")
@@ -279,6 +297,7 @@ with pod_trials.cluster_here(training_jobs=True) as cluster, pod_trials.Server(
                   a_killed_runner_s_trial_continues,
                   what_a_killed_runner_left_is_removed]
     if not REAL:
-        CASES += [a_condition_of_the_spec_counts,
+        CASES += [an_evicted_master_s_object_may_be_seen_to_fail_first,
+                  a_condition_of_the_spec_counts,
                   a_right_that_lacks_is_waited_for]
     tap.run(CASES)
