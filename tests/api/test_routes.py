@@ -25,7 +25,8 @@ OF_STUDY = "/hypertune/v1/studies/{study}"
 SHARED = ("/hypertune/v1/session", "/hypertune/v1/events", OF_STUDY) + tuple(
     OF_STUDY + part for part in (
         "/trials", "/trials/{trial}", "/confirmation", "/table", "/best",
-        "/importances", "/slice", "/preview", "/measurements", "/curves"))
+        "/importances", "/health", "/slice", "/preview", "/measurements",
+        "/curves"))
 # Code and checkpoints, for who submits and for runners.
 KEPT = "/hypertune/v1/projects/{project}/"
 # What is asked by POST and changes nothing.

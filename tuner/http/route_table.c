@@ -230,6 +230,7 @@ const struct route route_table[] = {
     SHARED_QUERY(OURS "/studies/{study}/best", read_best, "within"),
     SHARED_MODEL(OURS "/studies/{study}/importances", read_importances,
                  "metric"),
+    SHARED_MODEL(OURS "/studies/{study}/health", read_health, "metric"),
     SHARED_MODEL(OURS "/studies/{study}/slice", read_slice,
                  "metric points trial x xScale y yScale"),
     MODEL(ANY, OURS "/studies/{study}/replay", read_replay, "from " PAGES),

@@ -1,6 +1,4 @@
-/* insight.c - importances and slices of a study's models. */
-
-#include "tuner/read/reader.h"
+#include "tuner/read/insight.h"
 
 #include <string.h>
 
@@ -14,12 +12,6 @@
 #include "tuner/search/pareto_trials.h"
 
 /* --- the question --- */
-
-struct asked {
-    struct study_row study;
-    struct models *models;
-    size_t metric;
-};
 
 /* The metric that the query names, its first one without a name; its place in
  * job->metrics.
@@ -46,8 +38,8 @@ static enum ht_status find_metric(const struct request *req,
                          words_hint(req->arena, name, names.items));
 }
 
-static enum ht_status find_asked(struct reader *reader, struct request *req,
-                                 struct asked *asked, struct ht_error *err)
+enum ht_status insight_ask(struct reader *reader, struct request *req,
+                           struct asked *asked, struct ht_error *err)
 {
     enum ht_status status =
         read_find_study(reader, req, &asked->study, NULL, err);
@@ -116,8 +108,10 @@ static void add_metrics(cJSON *object, const struct job *job)
         json_push_string(names, job->metrics[k].name);
 }
 
-static size_t count_results(const struct history *history, size_t metric)
+size_t insight_results(const struct asked *asked)
 {
+    const struct history *history = models_history(asked->models);
+    const size_t metric = asked->metric;
     size_t n = 0;
     for (size_t i = 0; i < history->n; i++)
         n += history_value(history, i, metric) ==
@@ -129,16 +123,14 @@ enum ht_status read_importances(struct reader *reader, struct request *req,
                                 struct ht_error *err)
 {
     struct asked asked;
-    const enum ht_status status = find_asked(reader, req, &asked, err);
+    const enum ht_status status = insight_ask(reader, req, &asked, err);
     if (status != HT_OK)
         return status;
-    const struct history *history = models_history(asked.models);
     cJSON *object = cJSON_CreateObject();
     json_add_string(object, "metric",
                     models_job(asked.models)->metrics[asked.metric].name);
     add_metrics(object, models_job(asked.models));
-    json_add_int(object, "trials",
-                 (int64_t)count_results(history, asked.metric));
+    json_add_int(object, "trials", (int64_t)insight_results(&asked));
     json_add_int(object, "least", IMPORTANCE_LEAST);
     cJSON *list = json_add_array(object, "importances");
     const struct importance *found =
@@ -336,7 +328,7 @@ enum ht_status read_slice(struct reader *reader, struct request *req,
 {
     struct asked asked;
     struct cut cut = {0};
-    enum ht_status status = find_asked(reader, req, &asked, err);
+    enum ht_status status = insight_ask(reader, req, &asked, err);
     if (status != HT_OK)
         return status;
     const struct job *job = models_job(asked.models);

@@ -115,6 +115,7 @@ reader_handler read_measurements;                         /* measurements.c */
 reader_handler read_usage;                                /* usage.c */
 reader_handler read_curves;                               /* curves.c */
 reader_handler read_importances, read_slice;              /* insight.c */
+reader_handler read_health;                               /* health.c */
 reader_handler read_replay, read_preview;                 /* replay.c */
 reader_handler read_server, read_runners, read_events;    /* server.c */
 reader_handler read_audit;                                /* audit.c */

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "algorithms/insight/health.h"
 #include "algorithms/insight/importance.h"
 #include "algorithms/model/goal_model.h"
 #include "algorithms/model/history.h"
@@ -24,7 +25,9 @@ struct models {
     struct history history;
     struct goal_model of_metric[SETTING_METRICS];
     bool tried[SETTING_METRICS]; /* whether a model was made, or none can be */
-    struct importance *importances[SETTING_METRICS]; /* NULL: not asked yet */
+    /* NULL: not asked yet */
+    struct importance *importances[SETTING_METRICS];
+    struct health *health[SETTING_METRICS];
 };
 
 static struct models *new_models(const struct study_row *study)
@@ -191,4 +194,35 @@ const struct importance *models_importances(struct models *models,
         return NULL;
     models->importances[metric] = found;
     return found;
+}
+
+enum ht_status models_health(struct models *models, size_t metric,
+                             const struct health **health, struct ht_error *err)
+{
+    static const struct health none = {0};
+    const struct job *job = models->job;
+    const struct history *history = &models->history;
+    *health = history_feasible(history, history->n) < HEALTH_LEAST
+                  ? &none
+                  : models->health[metric];
+    if (*health != NULL)
+        return HT_OK;
+    struct constraint_set constraints;
+    const enum ht_status status =
+        constraint_set_parse(models->arena, &job->space, job->constraints.n,
+                             job->constraints.items, &constraints, err);
+    if (status != HT_OK)
+        return status;
+    const struct health_study study = {.history = &models->history,
+                                       .goal = metric,
+                                       .alone = job->n_metrics == 1,
+                                       .model = models_model(models, metric),
+                                       .importances =
+                                           models_importances(models, metric),
+                                       .constraints = &constraints,
+                                       .seed = (uint64_t)models->seed};
+    struct health *found = arena_alloc(models->arena, 1, sizeof *found);
+    health_find(&study, found);
+    *health = models->health[metric] = found;
+    return HT_OK;
 }

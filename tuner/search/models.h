@@ -8,6 +8,7 @@
 
 #include "tuner/db/db.h"
 
+struct health;
 struct models;
 
 /* The study's results in the reader's snapshot, read again into *kept when that
@@ -29,5 +30,11 @@ const struct goal_model *models_model(struct models *models, size_t metric);
  * Belongs to the models. */
 const struct importance *models_importances(struct models *models,
                                             size_t metric);
+
+/* What a person should know of the model of a metric. Belongs to the models.
+ * HT_INVALID  a constraint of the study cannot be read */
+enum ht_status models_health(struct models *models, size_t metric,
+                             const struct health **health,
+                             struct ht_error *err);
 
 #endif
