@@ -3,6 +3,7 @@ import {element} from "./dom.js";
 import {showPlots} from "./plot_card.js";
 import {studyPath} from "./api.js";
 import {dimensionsOf} from "./dimension.js";
+import {findingsCard} from "./findings.js";
 import {notesCard} from "./notes.js";
 import {attributesCard, bestCard, failuresCard} from "./page_study_lists.js";
 import {curvesPlot} from "./plot_curves.js";
@@ -24,6 +25,6 @@ export function overviewTab(root, store, selection) {
   place();
   const ends = [store.watch(place),
     showPlots(plots, store, selection, [historyPlot, curvesPlot, ...several ? [paretoPlot] : [], importancesPlot]),
-    failuresCard(lists, store), bestCard(lists, store), attributesCard(lists, store), notesCard(lists, store, studyPath(store.key))];
+    findingsCard(lists, store), failuresCard(lists, store), bestCard(lists, store), attributesCard(lists, store), notesCard(lists, store, studyPath(store.key))];
   return () => ends.forEach(end => end());
 }
