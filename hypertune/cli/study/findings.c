@@ -22,7 +22,8 @@ void cli_findings_describe(struct cli *cli, const struct node *findings,
     const struct node *first = node_items(findings);
     NODE_EACH (one, first) {
         const char *command = node_get_string(one, "command", NULL);
-        text_print_safe(out, "%-11s %s\n", one == first ? "findings" : "",
+        text_print_safe(out, "%s%s\n",
+                        one == first ? "findings    " : "            ",
                         node_get_string(one, "text", ""));
         if (command != NULL)
             text_print_safe(out, "              %s%s\n", command,

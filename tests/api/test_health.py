@@ -1,0 +1,126 @@
+"""What the server finds of the health of a study's model, and the commands that
+it proposes. Clients bring the results, so no runner is needed."""
+
+import json
+import math
+import os
+import subprocess
+
+import api
+import harness
+import tap
+import vizier
+
+LR = {"parameterId": "lr",
+      "doubleValueSpec": {"minValue": 1e-4, "maxValue": 0.1},
+      "scaleType": "UNIT_LOG_SCALE"}
+UNITS = {"parameterId": "units",
+         "integerValueSpec": {"minValue": "8", "maxValue": "40"}}
+RESULTS = 30
+
+
+class Taught(vizier.Study):
+    """A study of 30 results, good where lr is large."""
+
+    def __init__(self, results=RESULTS, **more):
+        super().__init__(server, LR, UNITS, algorithm="ALGORITHM_UNSPECIFIED",
+                         **more)
+        self.number = self.name.split("/")[-1]
+        self.slug = self.display.replace(" ", "-")
+        for _ in range(results):
+            trial, = self.suggest(1)["trials"]
+            point = vizier.values(trial["parameters"])
+            self.complete("/v1/" + trial["name"], (
+                5 - math.log10(point["lr"]) +
+                0.002 * (point["units"] - 20) ** 2))
+
+    def health(self, query="", want=200):
+        status, answer = server.call("GET", "%s/studies/%s/health%s" % (
+            api.OURS, self.number, query))
+        tap.equal(status, want, answer)
+        return answer
+
+
+def finding(health, kind):
+    found, = [one for one in health["findings"] if one["kind"] == kind]
+    return found
+
+
+def kinds(health):
+    return [one["kind"] for one in health["findings"]]
+
+
+def few_results_give_no_finding():
+    health = Taught(5).health()
+    tap.equal((health["metric"], health["results"], health["least"],
+               health["findings"]), ("loss", 5, 15, []))
+
+
+def the_model_and_an_end_are_put_in_words():
+    study = Taught()
+    health = study.health()
+    tap.equal((health["metric"], health["results"]), ("loss", RESULTS))
+    quality = finding(health, "MODEL_QUALITY")
+    tap.equal(quality["severity"], "GOOD")
+    tap.starts(quality["text"], "the model ranks results it has not seen well "
+               "(%.2f of 1, 30 results)" % quality["value"])
+    tap.true(0.7 <= quality["value"] <= 1 and "command" not in quality,
+             quality)
+    tap.equal(finding(health, "BORDER"), {
+        "kind": "BORDER", "severity": "HINT", "parameter": "lr",
+        "value": 0.1,
+        "text": "lr is best at its upper end (0.1): widen to 1?",
+        "command": "hypertune set %s lr=..1" % study.slug})
+
+
+def the_command_widens_the_range_and_the_finding_goes():
+    study = Taught()
+    command = finding(study.health(), "BORDER")["command"]
+    done = subprocess.run(
+        ["sh", "-c", command], check=False, encoding="utf-8",
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        env={**os.environ, "HYPERTUNE_SERVER": server.http,
+             "HYPERTUNE_TOKEN_FILE": server.token_file,
+             "PATH": harness.bin_dir() + os.pathsep + os.environ["PATH"]})
+    tap.equal(done.returncode, 0, done.stderr)
+    tap.contains("parameters.lr.max: 0.1 -> 1", done.stderr)
+    _, job = server.call("GET", "/v1/" + study.name)
+    lr, _ = job["studySpec"]["parameters"]
+    tap.equal(lr["doubleValueSpec"], {"minValue": 1e-4, "maxValue": 1})
+    tap.equal("BORDER" in kinds(study.health()), False)
+
+
+def describe_shows_them_to_people_and_programs():
+    study = Taught()
+    health = study.health()
+    lines = server.cli("describe", study.slug).stdout.splitlines()
+    at = lines.index("findings    " + health["findings"][0]["text"])
+    border = finding(health, "BORDER")
+    tap.true("            " + border["text"] in lines[at:], lines)
+    tap.true("              " + border["command"] in lines[at:], lines)
+    shown = json.loads(
+        server.cli("describe", study.slug, "-o", "json").stdout)
+    tap.equal(shown["hypertuneStatus"]["findings"], health["findings"])
+    few = Taught(5)
+    tap.equal("findings" in server.cli("describe", few.slug).stdout, False)
+    shown = json.loads(server.cli("describe", few.slug, "-o",
+                                  "json").stdout)
+    tap.equal("findings" in shown["hypertuneStatus"], False)
+
+
+def wrong_questions_get_a_sentence():
+    study = Taught(0)
+    tap.contains('the study has no "lss" (did you mean loss?)',
+                 study.health("?metric=lss", 400)["error"]["message"])
+    status, answer = server.call("GET", api.OURS + "/studies/99/health")
+    tap.equal((status, answer["error"]["status"]), (404, "NOT_FOUND"))
+
+
+with harness.Server("--runner", "none") as server:
+    tap.run([
+        few_results_give_no_finding,
+        the_model_and_an_end_are_put_in_words,
+        the_command_widens_the_range_and_the_finding_goes,
+        describe_shows_them_to_people_and_programs,
+        wrong_questions_get_a_sentence,
+    ])
