@@ -149,6 +149,18 @@ static void run(const struct instance *instance, uint64_t problem, int trials)
     encoding_fini(&study.encoding);
 }
 
+/* So that no end of a range is a natural one. */
+static void move_from_zero(struct instance *instance)
+{
+    for (size_t i = 0; i < instance->dim; i++) {
+        struct param *param = &instance->params[i];
+        if (param->type == PARAM_DOUBLE && param->scale == SCALE_LINEAR)
+            param->max += 1 - param->min;
+        if (param->type == PARAM_DOUBLE && param->scale == SCALE_LINEAR)
+            param->min = 1;
+    }
+}
+
 static int number(int argc, char *argv[], int i, int fallback)
 {
     return argc > i ? (int)strtol(argv[i], NULL, 10) : fallback;
@@ -172,6 +184,7 @@ int main(int argc, char *argv[])
             if (*only != '\0' && strcmp(families[i].name, only) != 0)
                 continue;
             instance_make(&instance, &families[i], (uint64_t)k);
+            move_from_zero(&instance);
             run(&instance, (uint64_t)k, trials);
         }
     return 0;
