@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "algorithms/insight/health.h"
+#include "algorithms/stop/backtest.h"
 #include "proto/base/text.h"
 #include "proto/doc/json.h"
 #include "tuner/read/insight.h"
@@ -86,9 +87,9 @@ static const char *tell_border(const struct telling *telling)
 static const char *tell_little(const struct telling *telling)
 {
     text_printf(telling->text,
-                "little more to gain: the model expects the most promising "
-                "trial to improve %s by %.2g; a better place far from all "
-                "results would surprise it",
+                "little more to gain in these ranges: the model expects the "
+                "most promising trial to improve %s by %.2g (a narrow better "
+                "place far from all results is still possible)",
                 telling->job->metrics[0].name, telling->finding->value);
     return "HINT";
 }
@@ -115,7 +116,7 @@ static const char *tell_noise(const struct telling *telling)
     return "HINT";
 }
 
-/* --- the answer --- */
+/* --- findings of the model --- */
 
 static void add_finding(cJSON *list, const struct telling *telling)
 {
@@ -139,14 +140,64 @@ static void add_finding(cJSON *list, const struct telling *telling)
         json_add_string(item, "command", text_string(telling->command));
 }
 
+static void add_findings(const struct asked *asked, const struct health *health,
+                         cJSON *list)
+{
+    for (size_t i = 0; i < health->n; i++) {
+        struct text text = {0}, command = {0};
+        const struct telling telling = {&asked->study,
+                                        models_job(asked->models),
+                                        &health->findings[i], &text, &command};
+        add_finding(list, &telling);
+        text_free(&text);
+        text_free(&command);
+    }
+}
+
+/* --- early stopping --- */
+
+/* One of the best may be an exception. */
+static bool is_eager(const struct backtest *backtest)
+{
+    return backtest != NULL && backtest->stopped >= 2 &&
+           3 * backtest->stopped >= backtest->best;
+}
+
+static void add_eager(cJSON *list, const struct job *job,
+                      const struct backtest *backtest)
+{
+    char latest[TEXT_DOUBLE_BYTES];
+    struct text text = {0};
+    text_of_double(latest, backtest->latest);
+    text_printf(&text,
+                "early stopping would stop %zu of the %zu best finished "
+                "trials, at %s%s%s or before: ",
+                backtest->stopped, backtest->best,
+                job->early_stop.by_time ? "" : "step ", latest,
+                job->early_stop.by_time ? " s" : "");
+    text_puts(&text, "a larger earlyStopping.minSteps lets trials show more");
+    cJSON *item = json_push_object(list);
+    json_add_string(item, "kind", "STOPPED_TOO_EARLY");
+    json_add_string(item, "severity", "WARNING");
+    json_add_double(item, "value",
+                    (double)backtest->stopped / (double)backtest->best);
+    json_add_string(item, "text", text_string(&text));
+    text_free(&text);
+}
+
+/* --- the answer --- */
+
 enum ht_status read_health(struct reader *reader, struct request *req,
                            struct ht_error *err)
 {
     struct asked asked;
     const struct health *health;
+    const struct backtest *backtest;
     enum ht_status status = insight_ask(reader, req, &asked, err);
     if (status == HT_OK)
         status = models_health(asked.models, asked.metric, &health, err);
+    if (status == HT_OK)
+        status = models_backtest(asked.models, reader->db, &backtest, err);
     if (status != HT_OK)
         return status;
     const struct job *job = models_job(asked.models);
@@ -155,14 +206,9 @@ enum ht_status read_health(struct reader *reader, struct request *req,
     json_add_int(object, "results", (int64_t)insight_results(&asked));
     json_add_int(object, "least", HEALTH_LEAST);
     cJSON *list = json_add_array(object, "findings");
-    for (size_t i = 0; i < health->n; i++) {
-        struct text text = {0}, command = {0};
-        const struct telling telling = {&asked.study, job, &health->findings[i],
-                                        &text, &command};
-        add_finding(list, &telling);
-        text_free(&text);
-        text_free(&command);
-    }
+    add_findings(&asked, health, list);
+    if (is_eager(backtest))
+        add_eager(list, job, backtest);
     json_print(object, &req->reply);
     return HT_OK;
 }

@@ -7,8 +7,10 @@
 #include "algorithms/model/goal_model.h"
 #include "algorithms/model/history.h"
 #include "algorithms/space/encoding.h"
+#include "algorithms/stop/backtest.h"
 #include "proto/form/form.h"
 #include "tuner/search/method.h"
+#include "tuner/search/stop_curves.h"
 #include "tuner/search/trial_result.h"
 
 enum {
@@ -28,6 +30,7 @@ struct models {
     /* NULL: not asked yet */
     struct importance *importances[SETTING_METRICS];
     struct health *health[SETTING_METRICS];
+    struct backtest *backtest;
 };
 
 static struct models *new_models(const struct study_row *study)
@@ -225,4 +228,34 @@ enum ht_status models_health(struct models *models, size_t metric,
     health_find(&study, found);
     *health = models->health[metric] = found;
     return HT_OK;
+}
+
+static enum ht_status run_backtest(struct models *models, struct db *db,
+                                   struct ht_error *err)
+{
+    struct stop_curves *curves = stop_curves_new(models->study);
+    const enum ht_status status = stop_curves_read(curves, db, err);
+    if (status == HT_OK) {
+        models->backtest =
+            arena_alloc(models->arena, 1, sizeof *models->backtest);
+        backtest_run(stop_curves_study(curves), models->backtest);
+    }
+    stop_curves_free(curves);
+    return status;
+}
+
+enum ht_status models_backtest(struct models *models, struct db *db,
+                               const struct backtest **backtest,
+                               struct ht_error *err)
+{
+    const bool stops = models->job->early_stop.rule != EARLY_NONE;
+    enum ht_status status = HT_OK;
+    *backtest = NULL;
+    if (stops && models->backtest == NULL &&
+        history_feasible(&models->history, models->history.n) >= BACKTEST_LEAST)
+        status = run_backtest(models, db, err);
+    if (status == HT_OK && models->backtest != NULL &&
+        models->backtest->best > 0)
+        *backtest = models->backtest;
+    return status;
 }

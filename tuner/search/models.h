@@ -8,6 +8,7 @@
 
 #include "tuner/db/db.h"
 
+struct backtest;
 struct health;
 struct models;
 
@@ -36,5 +37,11 @@ const struct importance *models_importances(struct models *models,
 enum ht_status models_health(struct models *models, size_t metric,
                              const struct health **health,
                              struct ht_error *err);
+
+/* What its early stopping rule would do to the best finished trials, by the
+ * reader's snapshot; NULL: nothing can be said. Belongs to the models. */
+enum ht_status models_backtest(struct models *models, struct db *db,
+                               const struct backtest **backtest,
+                               struct ht_error *err);
 
 #endif
