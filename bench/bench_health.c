@@ -15,6 +15,8 @@
 
 #include "algorithms/base/algorithm.h"
 #include "algorithms/insight/health.h"
+#include "algorithms/insight/importance.h"
+#include "algorithms/model/goal_model.h"
 #include "bench/families.h"
 
 enum { MOST_TRIALS = 200, EVERY = 10, FIRST_LOOK = 20, CUTS = 200 };

@@ -8,7 +8,7 @@
 #include "proto/base/arena.h"
 
 enum {
-    LEAST_RESULTS = 20,
+    LEAST_RESULTS = 30,
     LEAST_GOOD = 5,
     GOOD_SHARE = 10, /* one of so many is good */
     PLACES = 11,     /* where the model is asked, from end to end */

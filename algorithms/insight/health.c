@@ -7,22 +7,26 @@
 #include "algorithms/base/order.h"
 #include "algorithms/insight/border.h"
 #include "algorithms/insight/gain.h"
+#include "algorithms/insight/importance.h"
+#include "algorithms/model/goal_model.h"
 #include "algorithms/model/leave_one_out.h"
 #include "proto/base/arena.h"
 
 enum {
     FAIR_FROM = 25,  /* results that tell a weak correlation from chance, */
     POOR_FROM = 30,  /* and a model that fails from one that has hardly begun */
+    POOREST = 10,    /* one of so many may be far off */
     REPEATS = 5,     /* beyond the first result of a point, at least */
-    STILL_FROM = 20, /* results before little to gain is believed, and two
-                        more for each parameter */
-    STILL = 10       /* of them without a gain */
+    STILL_FROM = 20, /* results before little to gain is believed, */
+    FROM_EACH = 4,   /* and so many more for each parameter; */
+    STILL = 20,      /* of them without a gain, and at least */
+    STILL_FIRST = 10, /* so many */
+    STILL_EACH = 2    /* and so many more for each parameter */
 };
 
 static const double good_ranks = 0.7, fair_ranks = 0.4;
-/* A search that has come together has many nearly equal results, which no
- * model can rank: it is not poor while it explains so much of the variance. */
-static const double fair_explained = 0.5;
+/* Of the way from the poorest tenth to the best: less is no difference. */
+static const double equal_share = 0.01;
 /* Of what the best is better than the median: less is no gain. */
 static const double gain_share = 0.01;
 /* Deviations of a difference that is hardly chance. */
@@ -59,8 +63,10 @@ struct left_out { /* results as the model sees them, beside what it predicts
     double *seen, *predicted;
 };
 
-/* The models of two priors predict the mean of their means. */
-static void leave_out(const struct health_study *study, struct left_out *out)
+/* The models of two priors predict the mean of their means. `all`: every row is
+ * a result; otherwise row i is of result i. */
+static void leave_out(const struct health_study *study, bool all,
+                      struct left_out *out)
 {
     const struct goal_model *model = study->model;
     const struct gp *first = model->models[0];
@@ -75,7 +81,7 @@ static void leave_out(const struct health_study *study, struct left_out *out)
     out->seen = ht_xcalloc(2 * first->n_seen + 1, sizeof *out->seen);
     out->predicted = out->seen + first->n_seen;
     for (size_t i = 0; i < first->n_seen; i++) {
-        if (!is_result(study, i))
+        if (!all && !is_result(study, i))
             continue;
         out->seen[out->n] = first->y[i];
         out->predicted[out->n++] = sum[i];
@@ -83,40 +89,51 @@ static void leave_out(const struct health_study *study, struct left_out *out)
     free(mean);
 }
 
-/* The share of the variance that predictions explain. */
-static double explained(const struct left_out *out)
+/* Brings both from the model's scale to the goal's, in steps so small that less
+ * is no difference: a search that has come together has many nearly equal
+ * results, and their order says nothing. False where almost all are equal. */
+static bool in_steps(const struct warping *warping, struct left_out *out)
 {
-    double mean = 0, all = 0, open = 0;
+    double *values = ht_xcalloc(out->n + 1, sizeof *values);
     for (size_t i = 0; i < out->n; i++)
-        mean += out->seen[i] / (double)out->n;
-    for (size_t i = 0; i < out->n; i++) {
-        all += pow(out->seen[i] - mean, 2);
-        open += pow(out->seen[i] - out->predicted[i], 2);
+        values[i] = out->seen[i] = warp_undo(warping, out->seen[i]);
+    order_numbers(out->n, values);
+    const double step =
+        equal_share * (values[out->n - 1] - values[out->n / POOREST]);
+    for (size_t i = 0; step > 0 && i < out->n; i++) {
+        out->seen[i] = round(out->seen[i] / step);
+        out->predicted[i] = round(warp_undo(warping, out->predicted[i]) / step);
     }
-    return all > 0 ? 1 - open / all : 0;
+    free(values);
+    return step > 0;
 }
 
-/* Of a history longer than a model's rows it is not known which row is which
- * result. */
-static void find_quality(const struct health_study *study,
+/* The correlation of ranks counts from 0 on: a model that has learnt nothing
+ * predicts the mean of the others, which runs against each. Returns whether
+ * what the model says can be trusted; it cannot where it is not known which of
+ * its rows are results. */
+static bool find_quality(const struct health_study *study, size_t n_results,
                          struct health *health)
 {
-    struct left_out out;
-    if (study->model->models[0]->n_seen != study->history->n)
-        return;
-    leave_out(study, &out);
-    const double ranks =
-        leave_one_out_rank_correlation(out.n, out.predicted, out.seen);
-    const bool poor = ranks < fair_ranks && explained(&out) < fair_explained;
-    const enum health_grade grade = ranks >= good_ranks ? HEALTH_GOOD
-                                    : poor              ? HEALTH_POOR
-                                                        : HEALTH_FAIR;
     static const size_t least[] = {[HEALTH_GOOD] = HEALTH_LEAST,
                                    [HEALTH_FAIR] = FAIR_FROM,
                                    [HEALTH_POOR] = POOR_FROM};
-    if (out.n >= least[grade])
-        add(health, HEALTH_QUALITY, out.n, fmax(ranks, 0))->grade = grade;
+    struct left_out out;
+    const size_t n = study->history->n;
+    if (study->model->models[0]->n_seen != n && n_results != n)
+        return false;
+    leave_out(study, n_results == n, &out);
+    const bool differ =
+        out.n >= HEALTH_LEAST && in_steps(&study->model->warping, &out);
+    const double ranks =
+        fmax(leave_one_out_rank_correlation(out.n, out.predicted, out.seen), 0);
+    const enum health_grade grade = ranks >= good_ranks   ? HEALTH_GOOD
+                                    : ranks >= fair_ranks ? HEALTH_FAIR
+                                                          : HEALTH_POOR;
+    if (differ && out.n >= least[grade])
+        add(health, HEALTH_QUALITY, out.n, ranks)->grade = grade;
     free(out.seen);
+    return differ && ranks >= good_ranks;
 }
 
 /* ---- what is chance ---- */
@@ -262,13 +279,14 @@ static void find_gain(const struct health_study *study, size_t n,
 {
     const double least = gain_share * spread_above(study);
     const size_t dim = study->history->encoding->dim;
-    if (!(least > 0) || n < STILL_FROM + 2 * dim ||
-        stagnation(study, least) < STILL)
+    const size_t since = stagnation(study, least);
+    if (!(least > 0) || n < STILL_FROM + FROM_EACH * dim || since < STILL ||
+        since < STILL_FIRST + STILL_EACH * dim)
         return;
     const double gain = gain_most(study->history, study->model,
                                   study->constraints, study->seed);
     if (gain < least)
-        add(health, HEALTH_LITTLE_TO_GAIN, n, gain);
+        add(health, HEALTH_LITTLE_TO_GAIN, since, gain);
 }
 
 /* ---- all of it ---- */
@@ -279,11 +297,10 @@ void health_find(const struct health_study *study, struct health *health)
     const size_t n = count_results(study);
     if (n < HEALTH_LEAST || study->history->encoding->dim == 0)
         return;
-    if (study->model != NULL)
-        find_quality(study, health);
-    if (study->model != NULL && study->alone && study->importances != NULL)
+    const bool trusted = study->model != NULL && find_quality(study, n, health);
+    if (trusted && study->alone && study->importances != NULL)
         find_borders(study, health);
-    if (study->model != NULL && study->alone)
+    if (trusted && study->alone)
         find_gain(study, n, health);
     if (study->alone)
         find_noise(study, health);

@@ -10,22 +10,28 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
-#include "algorithms/insight/importance.h"
-#include "algorithms/model/goal_model.h"
+#include "proto/base/limits.h"
+
+struct constraint_set;
+struct goal_model;
+struct history;
+struct importance;
 
 /* With fewer results nothing is found. */
 enum { HEALTH_LEAST = 15 };
 
 enum health_kind {
     HEALTH_QUALITY, /* value: the correlation of the ranks of results with what
-                       the model predicts for each from the others, -1 to 1;
-                       n: results */
+                       the model predicts for each from the others, 0 to 1,
+                       small differences left aside; n: results */
     HEALTH_BORDER,  /* of `param`: the best tenth of the results lies at an end
                        of its range, value, and the model rises towards it;
                        n: results of that tenth */
     HEALTH_LITTLE_TO_GAIN, /* value: what the most promising point is expected
-                              to gain, of the goal; n: results */
+                              to gain, of the goal; n: results since one was
+                              better than those before it */
     HEALTH_NOISE /* value: standard deviation of a result around the mean of
                     its point, and the best point's lead may be chance; n:
                     results beyond the first one of their point */

@@ -69,7 +69,7 @@ def the_model_and_an_end_are_put_in_words():
     tap.equal(finding(health, "BORDER"), {
         "kind": "BORDER", "severity": "HINT", "parameter": "lr",
         "value": 0.1,
-        "text": "lr is best at its upper end (0.1): widen to 1?",
+        "text": "the best results lie at the upper end of lr (0.1): widen to 1?",
         "command": "hypertune set %s lr=..1" % study.slug})
 
 
@@ -108,6 +108,32 @@ def describe_shows_them_to_people_and_programs():
     tap.equal("findings" in shown["hypertuneStatus"], False)
 
 
+def a_rule_that_would_stop_the_best_is_said_to():
+    """The two best trials are behind the others for half of their way."""
+    for rule, eager in (({"useElapsedDuration": False}, True),
+                        (None, False)):
+        stops = {} if rule is None else {"medianAutomatedStoppingSpec": rule}
+        study = vizier.Study(server, **stops)
+        for i in range(22):
+            path = "/v1/" + study.add({"x": i / 22}, state="ACTIVE",
+                                      clientId="me")["name"]
+            for step in range(1, 9):
+                late = i >= 20 and step < 5
+                study.good("POST", path + ":addTrialMeasurement", {
+                    "measurement": vizier.measured(
+                        99 if late else 10 - step - i / 100, step)})
+            study.good("POST", path + ":complete", {})
+        found = [one for one in study.good(
+            "GET", "%s/studies/%s/health" % (
+                api.OURS, study.name.split("/")[-1]))["findings"]
+                 if one["kind"] == "STOPPED_TOO_EARLY"]
+        tap.equal(len(found), int(eager), found)
+        for one in found:
+            tap.equal((one["severity"], one["value"]), ("WARNING", 0.4))
+            tap.starts(one["text"], "early stopping would stop 2 of the 5 "
+                       "best finished trials, at step 4 or before: ")
+
+
 def wrong_questions_get_a_sentence():
     study = Taught(0)
     tap.contains('the study has no "lss" (did you mean loss?)',
@@ -122,5 +148,6 @@ with harness.Server("--runner", "none") as server:
         the_model_and_an_end_are_put_in_words,
         the_command_widens_the_range_and_the_finding_goes,
         describe_shows_them_to_people_and_programs,
+        a_rule_that_would_stop_the_best_is_said_to,
         wrong_questions_get_a_sentence,
     ])

@@ -40,7 +40,8 @@ def what_is_found_is_listed_with_its_command():
     shown = browser.run("return [...%s.querySelectorAll('li bdi')]"
                         ".map(one => one.textContent)" % CARD)
     tap.equal(shown, [one["text"] for one in health["findings"]])
-    tap.true("lr is best at its upper end (0.1): widen to 1?" in shown, shown)
+    tap.true("the best results lie at the upper end of lr (0.1): widen to 1?"
+             in shown, shown)
     tap.equal(browser.run("return [...%s.querySelectorAll('li code')]"
                           ".map(one => one.textContent)" % CARD),
               ["hypertune set edge lr=..1"])

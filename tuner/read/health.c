@@ -7,6 +7,7 @@
 #include "proto/base/text.h"
 #include "proto/doc/json.h"
 #include "tuner/read/insight.h"
+#include "tuner/search/models.h"
 
 /* Deviations of the difference of two results that may be chance, one time in
  * twenty. */
@@ -73,8 +74,9 @@ static const char *tell_border(const struct telling *telling)
     const struct space *space = &telling->job->space;
     const struct param *param = &space->params[finding->param];
     char end[TEXT_DOUBLE_BYTES], beyond[TEXT_DOUBLE_BYTES];
-    text_printf(telling->text, "%s is best at its %s end (%s): widen to %s?",
-                param->name, finding->upper ? "upper" : "lower",
+    text_printf(telling->text,
+                "the best results lie at the %s end of %s (%s): widen to %s?",
+                finding->upper ? "upper" : "lower", param->name,
                 text_of_double(end, finding->value),
                 text_of_double(beyond, finding->beyond));
     if (is_editable(space, param->name))
@@ -86,11 +88,13 @@ static const char *tell_border(const struct telling *telling)
 
 static const char *tell_little(const struct telling *telling)
 {
-    text_printf(telling->text,
-                "little more to gain in these ranges: the model expects the "
-                "most promising trial to improve %s by %.2g (a narrow better "
-                "place far from all results is still possible)",
-                telling->job->metrics[0].name, telling->finding->value);
+    text_printf(
+        telling->text,
+        "the last %zu results brought no notable gain, and the model expects "
+        "the most promising trial to improve %s by %.2g: little more "
+        "to gain near what was tried",
+        telling->finding->n, telling->job->metrics[0].name,
+        telling->finding->value);
     return "HINT";
 }
 

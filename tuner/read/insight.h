@@ -6,7 +6,8 @@
 #include <stddef.h>
 
 #include "tuner/read/reader.h"
-#include "tuner/search/models.h"
+
+struct models;
 
 /* What a question is about. */
 struct asked {
