@@ -69,13 +69,13 @@ def the_model_and_an_end_are_put_in_words():
     tap.equal(finding(health, "BORDER"), {
         "kind": "BORDER", "severity": "HINT", "parameter": "lr",
         "value": 0.1,
-        "text": "the best results lie at the upper end of lr (0.1): widen to 1?",
+        "text": "the best results lie at the upper end of lr (0.1): "
+                "widen to 1?",
         "command": "hypertune set %s lr=..1" % study.slug})
 
 
-def the_command_widens_the_range_and_the_finding_goes():
-    study = Taught()
-    command = finding(study.health(), "BORDER")["command"]
+def run(command):
+    """As a person would paste it; what it says."""
     done = subprocess.run(
         ["sh", "-c", command], check=False, encoding="utf-8",
         stdout=subprocess.PIPE, stderr=subprocess.PIPE,
@@ -83,11 +83,41 @@ def the_command_widens_the_range_and_the_finding_goes():
              "HYPERTUNE_TOKEN_FILE": server.token_file,
              "PATH": harness.bin_dir() + os.pathsep + os.environ["PATH"]})
     tap.equal(done.returncode, 0, done.stderr)
-    tap.contains("parameters.lr.max: 0.1 -> 1", done.stderr)
+    return done.stderr
+
+
+def the_command_widens_the_range_and_the_finding_goes():
+    study = Taught()
+    command = finding(study.health(), "BORDER")["command"]
+    tap.contains("parameters.lr.max: 0.1 -> 1", run(command))
     _, job = server.call("GET", "/v1/" + study.name)
     lr, _ = job["studySpec"]["parameters"]
     tap.equal(lr["doubleValueSpec"], {"minValue": 1e-4, "maxValue": 1})
     tap.equal("BORDER" in kinds(study.health()), False)
+
+
+def commands_name_any_parameter_and_any_end():
+    study = vizier.Study(
+        server, {"parameterId": "net/x-0", "doubleValueSpec": {
+            "minValue": -2, "maxValue": 2}},
+        {"parameterId": "size", "discreteValueSpec": {
+            "values": [8, 16, 32, 64]}})
+    spread = [(-2 + i * 7 % 40 / 10, 8 << i % 4) for i in range(40)]
+    for x, size in spread + [(-2 + i / 200, 64) for i in range(8)]:
+        study.add({"net/x-0": x, "size": size},
+                  finalMeasurement=vizier.measured(x - math.log2(size)))
+    commands = [one["command"] for one in study.good(
+        "GET", "%s/studies/%s/health" % (
+            api.OURS, study.name.split("/")[-1]))["findings"]
+        if one["kind"] == "BORDER"]
+    slug = study.display.replace(" ", "-")
+    tap.equal(commands, ["hypertune set %s net/x-0=-4.." % slug,
+                         "hypertune set %s size=+128" % slug])
+    for command in commands:
+        run(command)
+    x, size = study.good("GET", study.path)["studySpec"]["parameters"]
+    tap.equal(x["doubleValueSpec"]["minValue"], -4)
+    tap.equal(size["discreteValueSpec"]["values"], [8, 16, 32, 64, 128])
 
 
 def describe_shows_them_to_people_and_programs():
@@ -147,6 +177,7 @@ with harness.Server("--runner", "none") as server:
         few_results_give_no_finding,
         the_model_and_an_end_are_put_in_words,
         the_command_widens_the_range_and_the_finding_goes,
+        commands_name_any_parameter_and_any_end,
         describe_shows_them_to_people_and_programs,
         a_rule_that_would_stop_the_best_is_said_to,
         wrong_questions_get_a_sentence,

@@ -45,7 +45,7 @@ static bool is_editable(const struct space *space, const char *name)
     size_t n = 0;
     for (size_t i = 0; i < space->n; i++)
         n += strcmp(space->params[i].name, name) == 0 ? 1 : 0;
-    return n == 1 && !space->open && strchr(name, '=') == NULL;
+    return n == 1 && !space->open && name[0] != '-';
 }
 
 /* "hypertune set digits lr=..1" */
