@@ -90,7 +90,7 @@ static void leave_out(const struct health_study *study, bool all,
 }
 
 /* Brings both from the model's scale to the goal's, in steps so small that less
- * is no difference: a search that has come together has many nearly equal
+ * is no difference: a search that has converged has many nearly equal
  * results, and their order says nothing. False where almost all are equal. */
 static bool in_steps(const struct warping *warping, struct left_out *out)
 {
