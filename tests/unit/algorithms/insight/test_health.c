@@ -19,6 +19,8 @@ struct problem {
     uint64_t n;
     uint64_t repeats; /* so many trials at the end repeat the third */
     bool drawn;       /* at random, not by the search */
+    uint64_t at_end; /* so many of the first have the largest value of the first
+                        parameter */
 };
 
 /* ---- a study of a problem ---- */
@@ -77,6 +79,8 @@ static void run_trials(const struct problem *problem, struct history *history)
         else
             memcpy(point, history_get(history, 2).point,
                    problem->space.n * sizeof *point);
+        if (i < problem->at_end)
+            point[0].real = problem->space.params[0].max;
         const double value =
             problem->value(point) + problem->noise * rng_normal(&place, 0);
         const struct observation seen = {
@@ -201,6 +205,12 @@ static double best_at_one(const struct value x[])
     return 3 * x[1].real - pow(log10(x[0].real) + 2.5, 2);
 }
 
+/* Nothing is won above 0.01. */
+static double flat_above(const struct value x[])
+{
+    return fmin(log10(x[0].real), -2);
+}
+
 static double chance(const struct value x[])
 {
     (void)x;
@@ -277,6 +287,18 @@ static void what_is_best_inside_has_no_border(void)
     check_no_border(&kinds);
     check_no_border(&natural);
     check_no_border(&few);
+}
+
+/* Of equal results those at the end came first: the model does not rise there.
+ */
+static void what_is_flat_has_no_border(void)
+{
+    const struct problem problem = {.space = SPACE(rate_and_real),
+                                    .value = flat_above,
+                                    .n = 60,
+                                    .drawn = true,
+                                    .at_end = 20};
+    check_no_border(&problem);
 }
 
 /* ---- how good the model is ---- */
@@ -385,6 +407,7 @@ int main(void)
     RUN(linear_ranges_widen_by_half_and_by_whole_steps);
     RUN(a_list_gets_one_more_value);
     RUN(what_is_best_inside_has_no_border);
+    RUN(what_is_flat_has_no_border);
     RUN(a_smooth_function_is_learnt_well);
     RUN(chance_is_learnt_poorly_and_has_no_border);
     RUN(few_results_say_nothing);
