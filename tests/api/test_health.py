@@ -120,22 +120,19 @@ def commands_name_any_parameter_and_any_end():
     tap.equal(size["discreteValueSpec"]["values"], [8, 16, 32, 64, 128])
 
 
-def describe_shows_them_to_people_and_programs():
+def a_command_shows_them_to_people_and_programs():
     study = Taught()
     health = study.health()
-    lines = server.cli("describe", study.slug).stdout.splitlines()
-    at = lines.index("findings    " + health["findings"][0]["text"])
+    lines = server.cli("health", study.slug).stdout.splitlines()
     border = finding(health, "BORDER")
-    tap.true("            " + border["text"] in lines[at:], lines)
-    tap.true("              " + border["command"] in lines[at:], lines)
-    shown = json.loads(
-        server.cli("describe", study.slug, "-o", "json").stdout)
-    tap.equal(shown["hypertuneStatus"]["findings"], health["findings"])
-    few = Taught(5)
-    tap.equal("findings" in server.cli("describe", few.slug).stdout, False)
-    shown = json.loads(server.cli("describe", few.slug, "-o",
-                                  "json").stdout)
-    tap.equal("findings" in shown["hypertuneStatus"], False)
+    tap.equal(lines[0], health["findings"][0]["text"])
+    at = lines.index(border["text"])
+    tap.equal(lines[at + 1], "    " + border["command"])
+    shown = json.loads(server.cli("health", study.slug, "-o", "json").stdout)
+    tap.equal(shown, [health])
+    few = server.cli("health", Taught(5).slug)
+    tap.equal((few.stdout, few.stderr), (
+        "", "hypertune: nothing was found in 5 results; it takes 15\n"))
 
 
 def a_rule_that_would_stop_the_best_is_said_to():
@@ -178,7 +175,7 @@ with harness.Server("--runner", "none") as server:
         the_model_and_an_end_are_put_in_words,
         the_command_widens_the_range_and_the_finding_goes,
         commands_name_any_parameter_and_any_end,
-        describe_shows_them_to_people_and_programs,
+        a_command_shows_them_to_people_and_programs,
         a_rule_that_would_stop_the_best_is_said_to,
         wrong_questions_get_a_sentence,
     ])

@@ -24,6 +24,7 @@ COMMANDS = [
     ["trials", "plain"], ["trials", "waits"], ["trial", "plain/3"],
     ["trial", "waits/1"], ["best", "plain"], ["curves", "plain"],
     ["compare", "plain/1", "plain/2", "--all"], ["importance", "plain"],
+    ["health", "plain"],
     ["replay", "plain"], ["replay", "plain", "--algorithm", "bayesian"],
     ["top"], ["runners"], ["projects"], ["audit"], ["token", "list"],
     ["doctor"], ["export", "plain"], ["export", "waits"]]

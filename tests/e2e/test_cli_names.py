@@ -107,6 +107,8 @@ class Messages:
             ("help spce", 3, "(did you mean spec?)"),
             ("importance team/sweep --metric scor", 2,
              'the study has no "scor" (did you mean score?)'),
+            ("health team/sweep --metric scor", 2,
+             'the study has no "scor" (did you mean score?)'),
             ("curves team/sweep --metric scor", 3, "(did you mean score?)"),
             ("trials team/sweep --sort scor", 2, "(did you mean score?)"),
             ("trials team/sweep --where scor>1", 2, "(did you mean score?)"),

@@ -268,6 +268,8 @@ const struct cli_command cli_commands[] = {
             "STUDY[/ID | /best]...", "every measurement of the objective"),
     COMMAND("importance", cli_importance, GROUP_LEARNT, 1, 1, "metric", "STUDY",
             "how much each parameter matters"),
+    COMMAND("health", cli_health, GROUP_LEARNT, 1, 1, "metric", "STUDY",
+            "how good its model is, and what would help the search"),
     {"export", cli_export, GROUP_STUDIES, 1, 1, "out", "STUDY",
      "all trials as csv, jsonl or json; a page as html; -o dir: the whole "
      "study",

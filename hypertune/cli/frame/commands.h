@@ -67,7 +67,8 @@ cli_run cli_add, cli_fetch, cli_import;
 /* spec/best.c, spec/confirm.c, study/replay.c */
 cli_run cli_best, cli_confirm, cli_replay;
 /* study/commands.c */
-cli_run cli_importance, cli_stop_trial, cli_retry, cli_ui, cli_note, cli_tag;
+cli_run cli_importance, cli_health, cli_stop_trial, cli_retry, cli_ui, cli_note,
+    cli_tag;
 /* study/fleet.c */
 cli_run cli_list_runners, cli_projects;
 /* host/complete.c: the candidates; host/completion.c: scripts that ask for

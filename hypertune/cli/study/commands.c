@@ -1,4 +1,4 @@
-/* commands.c - small commands: importance, ui. */
+/* commands.c - small commands: importance, health, ui. */
 
 #include <string.h>
 
@@ -94,6 +94,58 @@ int cli_importance(struct cli *cli)
         cli_output_table(cli, make_table(cli, list), &out);
     if (cli_is_table(cli))
         explain(cli, answer);
+    cli_output_end(cli->format, 1, &out);
+    return cli_print(&out);
+}
+
+/* ---- health: what results show of the search ---- */
+
+static void show_findings(struct cli *cli, const struct node *findings,
+                          struct text *out)
+{
+    NODE_EACH (one, findings) {
+        const char *command = node_get_string(one, "command", NULL);
+        text_print_safe(out, "%s\n", node_get_string(one, "text", ""));
+        if (command != NULL)
+            text_print_safe(out, "    %s%s\n", command, cli_where(cli));
+    }
+}
+
+static void list_findings(struct cli *cli, const struct node *findings,
+                          struct text *out)
+{
+    static const char *const keys[] = {"kind", "severity", "text", "command"};
+    struct table *table = table_new(cli->arena);
+    table_columns(table, "KIND,SEVERITY,TEXT,COMMAND");
+    NODE_EACH (one, findings) {
+        table_row(table);
+        for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+            table_cell(table, node_get_string(one, keys[i], ""));
+    }
+    cli_output_table(cli, table, out);
+}
+
+int cli_health(struct cli *cli)
+{
+    struct ht_error err;
+    struct text out = {0};
+    const struct node *answer;
+    const int code = cli_connect(cli);
+    if (code != CLI_DONE)
+        return code;
+    const char *path = cli_study_path(cli, cli->args.words.items[0], "/health");
+    path = cli_query(cli, path, "metric", cli->set.metric);
+    if (cli_get(cli, path, &answer, &err) != HT_OK)
+        return cli_fail_error(cli, &err);
+    const struct node *findings = node_first(answer, "findings");
+    if (cli->format == FORMAT_CSV)
+        list_findings(cli, findings, &out);
+    else if (!cli_output_item(cli->format, answer, 0, &out))
+        show_findings(cli, findings, &out);
+    if (cli_is_table(cli) && findings == NULL)
+        cli_say(cli, "nothing was found in %lld results; it takes %lld",
+                (long long)node_get_int(answer, "results", 0),
+                (long long)node_get_int(answer, "least", 0));
     cli_output_end(cli->format, 1, &out);
     return cli_print(&out);
 }

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "hypertune/cli/frame/output.h"
-#include "hypertune/cli/study/findings.h"
 #include "hypertune/cli/study/outside.h"
 #include "hypertune/cli/study/trial.h"
 #include "hypertune/cli/study/usage.h"
@@ -530,7 +529,6 @@ void cli_describe_study(struct cli *cli, const struct cli_study *study,
     if (study->home->kind == JOB_CUSTOM &&
         cli_trial_get(cli, study->name, "1", &trial, NULL) == HT_OK)
         describe_attempts(trial, out);
-    cli_findings_describe(cli, cli_findings_get(cli, study), out);
     if (job != NULL) {
         describe_trackers(cli, study, job, out);
         text_puts(out, "spec\n");

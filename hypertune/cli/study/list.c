@@ -7,7 +7,6 @@
 #include "hypertune/cli/frame/output.h"
 #include "hypertune/cli/frame/table.h"
 #include "hypertune/cli/study/describe.h"
-#include "hypertune/cli/study/findings.h"
 #include "hypertune/cli/study/study.h"
 #include "hypertune/cli/study/trial.h"
 #include "proto/base/clock.h"
@@ -243,13 +242,8 @@ int cli_describe(struct cli *cli)
         struct table *table = new_table(cli);
         add_row(cli, table, &study, clock_wall_ms());
         table_csv(table, &out);
-    } else if (cli_is_table(cli)) {
+    } else if (!cli_output_resource(cli->format, study.job, &out)) {
         cli_describe_study(cli, &study, &out);
-    } else {
-        cli_output_resource(
-            cli->format,
-            cli_findings_join(cli, &study, cli_findings_get(cli, &study)),
-            &out);
     }
     return cli_print(&out);
 }
