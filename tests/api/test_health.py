@@ -132,7 +132,7 @@ def a_command_shows_them_to_people_and_programs():
     tap.equal(shown, [health])
     few = server.cli("health", Taught(5).slug)
     tap.equal((few.stdout, few.stderr), (
-        "", "hypertune: nothing was found in 5 results; it takes 15\n"))
+        "", "nothing was found in 5 results; it takes 15\n"))
 
 
 def a_rule_that_would_stop_the_best_is_said_to():
