@@ -302,6 +302,9 @@ static void note_end(struct attempt *attempt)
               attempt->order->name,
               folder_outcome_name(attempt->ending.outcome),
               attempt->ending.reason);
+    /* Before the end is sent, so that a fetch right after it finds no folder
+     * that will be gone. */
+    outputs_remove_empty(attempt->place.site, &attempt->order->key);
 }
 
 static uint64_t count_skipped(const struct attempt *attempt)
