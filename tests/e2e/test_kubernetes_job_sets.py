@@ -189,7 +189,10 @@ def a_job_set_of_a_template_is_a_trial():
 
 
 def a_job_of_a_template_that_fails_is_the_trial_s_failure():
-    of_template("helper", "echo ${x}; " + STAY, "exit 5")
+    of_template("helper", "echo ${x}; " + STAY,
+                "until [ -e /go ]; do sleep 0.1; done; exit 5")
+    server.wait_output("helper", "up")
+    server.mark(server.pod("helper", "help"), "main", "/go")
     tap.contains("-help-0", expect("helper", "FAILED"))
 
 

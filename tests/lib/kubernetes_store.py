@@ -258,7 +258,10 @@ class Store:
         if "foregroundDeletion" in meta.get("finalizers", ()):
             for other, owned in self._owned(meta["uid"]):
                 self._drop_tracking(other, owned)
-                self.delete(*other, {})
+                if owned["metadata"].get("deletionTimestamp"):
+                    self._settle(other[0], owned)
+                else:
+                    self.delete(*other, {})
             if key not in self.items:
                 return  # with the last of them
             if not self._owned(meta["uid"]):
