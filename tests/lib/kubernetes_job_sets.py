@@ -1,6 +1,6 @@
 """JobSets (kubernetes-sigs/jobset, v1alpha2) of a played cluster: the fields of
 its CRD, its webhooks, and its controller, which makes Jobs and a headless
-Service. Measured with the controller of release 0.10 on Kubernetes 1.34."""
+Service. Measured with the controller of 0.9 on Kubernetes 1.34."""
 
 import copy
 
