@@ -9,6 +9,22 @@
 #include "hypertune/cli/study/study.h"
 #include "proto/doc/json.h"
 
+/* What the server's models say of the study and the metric that are named. */
+static int ask_model(struct cli *cli, const char *what,
+                     const struct node **answer)
+{
+    struct ht_error err;
+    const int code = cli_connect(cli);
+    if (code != CLI_DONE)
+        return code;
+    const char *path =
+        cli_study_path(cli, cli->args.words.items[0], "%s", what);
+    path = cli_query(cli, path, "metric", cli->set.metric);
+    return cli_get(cli, path, answer, &err) == HT_OK
+               ? CLI_DONE
+               : cli_fail_error(cli, &err);
+}
+
 /* ---- importance: how much each parameter matters ---- */
 
 /* In percent for people, as it is for programs. */
@@ -73,17 +89,11 @@ static void explain(struct cli *cli, const struct node *answer)
 
 int cli_importance(struct cli *cli)
 {
-    struct ht_error err;
     struct text out = {0};
     const struct node *answer;
-    const int code = cli_connect(cli);
+    const int code = ask_model(cli, "/importances", &answer);
     if (code != CLI_DONE)
         return code;
-    const char *path =
-        cli_study_path(cli, cli->args.words.items[0], "/importances");
-    path = cli_query(cli, path, "metric", cli->set.metric);
-    if (cli_get(cli, path, &answer, &err) != HT_OK)
-        return cli_fail_error(cli, &err);
     const struct node *list = node_find(answer, "importances");
     if (node_items(list) == NULL)
         return cli_fail(cli, CLI_ABSENT,
@@ -127,16 +137,11 @@ static void list_findings(struct cli *cli, const struct node *findings,
 
 int cli_health(struct cli *cli)
 {
-    struct ht_error err;
     struct text out = {0};
     const struct node *answer;
-    const int code = cli_connect(cli);
+    const int code = ask_model(cli, "/health", &answer);
     if (code != CLI_DONE)
         return code;
-    const char *path = cli_study_path(cli, cli->args.words.items[0], "/health");
-    path = cli_query(cli, path, "metric", cli->set.metric);
-    if (cli_get(cli, path, &answer, &err) != HT_OK)
-        return cli_fail_error(cli, &err);
     const struct node *findings = node_first(answer, "findings");
     if (cli->format == FORMAT_CSV)
         list_findings(cli, findings, &out);
