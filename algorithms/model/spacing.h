@@ -19,7 +19,7 @@ struct spacing {
     double *wide; /* owned; of each 2 w^2, above 0 */
 };
 
-/* From the points that the guide has seen and those that it believes. */
+/* From the points that the guide has seen and the believed ones. */
 void spacing_init(struct spacing *spacing, const struct gp *guide);
 /* Frees what it owns; once for each init, or of a struct of zeros. */
 void spacing_fini(struct spacing *spacing);

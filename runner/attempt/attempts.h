@@ -49,7 +49,7 @@ void attempts_adopt(struct attempts *attempts, struct attempt *attempt);
 /* Kills it, removes its folder and frees it. */
 void attempts_drop(struct attempts *attempts, struct attempt *attempt);
 
-/* Ticks every attempt, or only those that were touched: of many that run, few
+/* Ticks every attempt, or only the touched ones: of many that run, few
  * change at a time. Those with more to read are touched again. */
 void attempts_tick(struct attempts *attempts, int64_t next_beat, bool all);
 /* Takes what inotify has to report and sets `touched`; never blocks. */
